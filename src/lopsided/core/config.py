@@ -1,0 +1,143 @@
+"""Strict, frozen configurations with one canonical JSON, a content hash, and *dials*.
+
+A **dial** is a field that is only a number to the compiled program: a learning rate, an exponent, a data-set size.
+Members of one ensemble may differ in their dials; whatever else differs (a width, a batch size, a task) changes the
+program and splits the ensemble. `Config.skeleton()` is what must be equal, `Config.dials()` is what may differ, and
+`skeleton.bind(dials)` gives back an object whose methods work on traced numbers exactly as on Python ones.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from lopsided.core.errors import InputError, unknown
+
+
+class _DialMark:
+    """Marks a field as a dial (see the module's docstring)."""
+
+
+_DIAL = _DialMark()
+DialFloat = Annotated[float, _DIAL]
+DialInt = Annotated[int, _DIAL]
+Rate = Annotated[float, _DIAL, Field(gt=0, le=1e6)]
+"""A positive dial, for example a learning rate."""
+
+
+class Config(BaseModel):
+    """Base of everything that a user can configure: frozen, unknown keys and non-finite numbers refused."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        strict=False,
+        ignored_types=(property,),
+        arbitrary_types_allowed=False,
+    )
+
+    @classmethod
+    def parse(cls, data: object) -> Self:
+        """Validate `data`; every refusal is an `InputError` that names field, value and what is valid."""
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            raise _one_line(cls.__name__, error) from None
+
+    def __init__(self, **data: Any):
+        try:
+            super().__init__(**data)
+        except ValidationError as error:
+            raise _one_line(type(self).__name__, error) from None
+
+    def canonical_json(self) -> str:
+        """One JSON text per meaning: sorted keys, no spaces, every default written out, `-0.0` as `0.0`."""
+        return json.dumps(
+            _positive_zero(self.model_dump(mode="json")), sort_keys=True, separators=(",", ":"), allow_nan=False
+        )
+
+    def content_hash(self) -> str:
+        """First 16 hexadecimal digits of the SHA-256 of the canonical JSON."""
+        return hashlib.sha256(self.canonical_json().encode()).hexdigest()[:16]
+
+    def dials(self) -> dict[str, Any]:
+        """The numbers that may differ inside one ensemble, as a nested dict."""
+        found: dict[str, Any] = {}
+        for name, field in type(self).model_fields.items():
+            value = getattr(self, name)
+            if _is_dial(field.metadata):
+                found[name] = value
+            elif isinstance(value, Config) and (nested := value.dials()):
+                found[name] = nested
+            elif isinstance(value, tuple) and (
+                many := {
+                    str(i): d for i, item in enumerate(value) if isinstance(item, Config) and (d := item.dials())
+                }
+            ):
+                found[name] = many
+        return found
+
+    def skeleton(self) -> str:
+        """Canonical JSON with every dial blanked: equal skeletons can share one compiled program."""
+
+        def blank(value: Any, dials: dict[str, Any]) -> Any:
+            if isinstance(value, list):
+                return [blank(v, dials.get(str(i), {})) for i, v in enumerate(value)]
+            return {
+                k: (blank(v, dials[k]) if isinstance(dials[k], dict) else None) if k in dials else v
+                for k, v in value.items()
+            } if isinstance(value, dict) else value
+
+        return json.dumps(blank(self.model_dump(mode="json"), self.dials()), sort_keys=True)
+
+    def bind(self, dials: dict[str, Any]) -> Self:
+        """This configuration with `dials` (traced numbers allowed) in place; not validated."""
+        update: dict[str, Any] = {}
+        for name, value in dials.items():
+            own = getattr(self, name)
+            if isinstance(own, Config):
+                update[name] = own.bind(value)
+            elif isinstance(own, tuple) and isinstance(value, dict):
+                update[name] = tuple(
+                    item.bind(value[str(i)]) if str(i) in value else item for i, item in enumerate(own)
+                )
+            else:
+                update[name] = value
+        return self.model_copy(update=update)
+
+
+def _is_dial(metadata: list[Any]) -> bool:
+    return any(isinstance(m, _DialMark) for m in metadata)
+
+
+def _positive_zero(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _positive_zero(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_positive_zero(v) for v in value]
+    return 0.0 if isinstance(value, float) and value == 0 else value
+
+
+def _one_line(owner: str, error: ValidationError) -> InputError:
+    """The first thing wrong, in one line."""
+    first = error.errors()[0]
+    inner = first.get("ctx", {}).get("error")
+    where = ".".join(str(part) for part in first["loc"])
+    if isinstance(inner, InputError):
+        return InputError(f"{where}: {inner}" if where else str(inner))
+    if first["type"] == "extra_forbidden":
+        return InputError(f"{owner}: {unknown('key', where, _fields_of(error.title, owner))}")
+    value = repr(first.get("input"))
+    value = value if len(value) <= 80 else value[:77] + "..."
+    return InputError(f"{owner}.{where or '?'} = {value}: {first['msg'].removeprefix('Value error, ')}")
+
+
+def _fields_of(title: str, owner: str) -> list[str]:
+    def walk(cls: type) -> list[type]:
+        return [cls, *(s for sub in cls.__subclasses__() for s in walk(sub))]
+
+    return next((list(c.model_fields) for c in walk(Config) if c.__name__ in (title, owner)), [])

@@ -1,0 +1,24 @@
+"""Errors that a user can cause, each phrased as one line: field, value, what would be valid."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class InputError(ValueError):
+    """A mistake in what the user asked for.
+
+    The command line prints its message as one line and exits with code 2; nothing has been written by then.
+    """
+
+    def __init__(self, message: str):
+        super().__init__(" ".join(message.split()))
+
+
+def unknown(what: str, name: object, valid: Iterable[str]) -> InputError:
+    """An unknown name, with the nearest valid one and the whole choice."""
+    choice = sorted(valid)
+    near = difflib.get_close_matches(str(name), choice, n=1, cutoff=0.5)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return InputError(f"unknown {what} {str(name)!r}.{hint} Valid: {', '.join(choice) or 'none'}.")

@@ -1,0 +1,94 @@
+"""Named key streams: every random draw of the project starts here.
+
+`stream(seed, "train")` and `stream(seed, "test")` share nothing, and neither do two neighbouring seeds: names and both
+halves of the seed go through the counter-based generator (Threefry) one after the other, nothing is ever added to a
+seed or an index. A draw inside a stream is the stream's key folded with an index.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
+
+from lopsided.core.threefry import threefry2x32
+
+Key = PRNGKeyArray
+
+
+def name_word(name: str) -> int:
+    """32 bits of the SHA-256 of a stream's name."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "little")
+
+
+def seed_words(seed: int) -> tuple[int, int]:
+    """The low and high 32 bits of a seed in [0, 2^64)."""
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"a seed lies in [0, 2^64), got {seed}")
+    return seed & 0xFFFFFFFF, seed >> 32
+
+
+def stream(seed: int | UInt32[Array, "2"], *names: str) -> Key:
+    """The key of a named stream. `seed` is an int, or its two words where it rides inside a compiled program."""
+    low, high = seed_words(seed) if isinstance(seed, int) else (seed[0], seed[1])
+    key = jax.random.fold_in(jax.random.key(0, impl="threefry2x32"), jnp.uint32(low))
+    key = jax.random.fold_in(key, jnp.uint32(high))
+    for name in names:
+        key = jax.random.fold_in(key, jnp.uint32(name_word(name)))
+    return key
+
+
+def words(key: Key, index: Any, count: int = 2) -> UInt32[Array, "count"]:
+    """`count` random words of `key` at `index`, two for each evaluation of the generator (the cheapest draw there is).
+
+    Their counters (index, 2^31 + j) never meet those of `fold_in` on the same key, which are (0, data).
+    """
+    k0, k1 = jax.random.key_data(key)
+    block = jnp.uint32(2**31) + jnp.arange((count + 1) // 2, dtype=jnp.uint32)
+    index = jnp.broadcast_to(jnp.asarray(index).astype(jnp.uint32), block.shape)
+    bits = jnp.stack(threefry2x32(k0, k1, index, block), axis=-1).reshape(-1)[:count]
+    # Without the barrier XLA recomputes the generator for every element that is unpacked from one word.
+    return jax.lax.optimization_barrier(bits)
+
+
+def unit(bits: UInt32[Array, "*n"]) -> Float[Array, "*n"]:
+    """Random words to numbers in [0, 1): multiples of 2^-24, so that every value is exact in float32."""
+    return (bits >> 8).astype(jnp.float32) * jnp.float32(2.0**-24)
+
+
+def below(bits: UInt32[Array, "*n"], size: Int[Array, ""] | int) -> UInt32[Array, "*n"]:
+    """Random words to integers in [0, size), size < 2^31, as the high word of `bits * size`.
+
+    Exact for powers of two; otherwise every value's probability is off by less than size / 2^32 of itself.
+    """
+    size = jnp.asarray(size).astype(jnp.uint32)
+    low, high = bits & 0xFFFF, bits >> 16
+    s_low, s_high = size & 0xFFFF, size >> 16
+    middle = (low * s_low >> 16) + (high * s_low & 0xFFFF) + (low * s_high & 0xFFFF)
+    return high * s_high + (high * s_low >> 16) + (low * s_high >> 16) + (middle >> 16)
+
+
+def shuffled(word: UInt32[Array, "2"], position: UInt32[Array, ""], size: Int[Array, ""] | int) -> UInt32[Array, ""]:
+    """Where `position` lands in a random permutation of range(size) that is never stored; size < 2^31.
+
+    Multiplications by odd numbers, additions and xor-shifts are bijections of the n-bit words; keyed by `word` and
+    repeated they mix the smallest power of two >= size, and a result outside the range walks on until it is inside
+    (fewer than two rounds on average). Pure: any position can be asked for on its own.
+    """
+    size = jnp.asarray(size).astype(jnp.uint32)
+    bits = (32 - jax.lax.clz(jnp.maximum(size - 1, 1))).astype(jnp.uint32)
+    mask = (jnp.uint32(1) << bits) - 1
+    shift = (bits + 1) // 2
+
+    def once(x):
+        for constant in (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F):
+            multiplier = (word[0] ^ jnp.uint32(constant)) | 1
+            x = (x * multiplier + (word[1] ^ jnp.uint32(constant >> 3))) & mask
+            x = x ^ (x >> shift)
+        return x
+
+    start = once(position.astype(jnp.uint32) & mask)
+    return jax.lax.while_loop(lambda x: x >= size, once, start)

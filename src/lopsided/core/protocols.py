@@ -1,0 +1,190 @@
+"""What the parts promise one another. Shape legend of the project, used as suffixes of names:
+
+E members of an ensemble · B samples of a batch · L input positions · O output positions · C classes · D width or input
+dimension · K skills of one sample · R ranks (= number of skills) · T evaluations of a run.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, UInt32
+from pydantic import ConfigDict
+
+from lopsided.core.config import Config
+from lopsided.core.keys import Key, unit
+
+
+class Sample(NamedTuple):
+    """One sample of a task (a batch adds a leading axis B to every field)."""
+
+    inputs: Array  # (L,) int32 tokens, or (D,) float32
+    targets: Array  # (O,) int32 classes, or () float32
+    mask: Array  # (O,) or () float32: weight of each output position in the loss
+    skills: Int[Array, "K"]  # ids of the skills it needs; K = 0 where a task has none
+
+
+class Tokens(NamedTuple):
+    """Inputs are `length` token ids below `vocabulary`."""
+
+    vocabulary: int
+    length: int
+
+
+class Vector(NamedTuple):
+    """Inputs are `dimension` real numbers."""
+
+    dimension: int
+
+
+class Classes(NamedTuple):
+    """Outputs are logits over `count` classes at each of the input positions in `read`."""
+
+    count: int
+    read: tuple[int, ...]
+
+
+class Scalar(NamedTuple):
+    """Output is one number; `signs` if targets are +-1 and only the sign counts for accuracy."""
+
+    signs: bool
+
+
+class SkillLaw(NamedTuple):
+    """Which skill comes how often: the cumulative distribution over ranks, and who holds which rank."""
+
+    cumulative: Float[Array, "R"]
+    skill_at_rank: Int[Array, "R"]
+
+    def draw(self, bits: UInt32[Array, "*n"]) -> Int[Array, "*n"]:
+        """Skill ids from random words by inversion (24 bits of each word are used)."""
+        u = unit(bits)
+        n = self.cumulative.shape[0]
+        # One comparison per rank vectorises; beyond a few hundred ranks a binary search wins.
+        method = "compare_all" if n <= 512 else "scan"
+        rank = jnp.searchsorted(self.cumulative, u, side="right", method=method)
+        return self.skill_at_rank[jnp.clip(rank, 0, n - 1)]
+
+
+class Task(Config):
+    """A pure generator. `sample` is jittable and depends on nothing but its arguments."""
+
+    model_config = ConfigDict(ignored_types=(property,))
+
+    @property
+    @abstractmethod
+    def n_skills(self) -> int:
+        """Number of skills whose frequency can be shaped; 0 if the task has none."""
+
+    @property
+    def levels(self) -> int:
+        """Number of difficulty levels a curriculum may mix (for example hops); the highest is the task itself."""
+        return 1
+
+    @property
+    @abstractmethod
+    def inputs(self) -> Tokens | Vector: ...
+
+    @property
+    @abstractmethod
+    def outputs(self) -> Classes | Scalar: ...
+
+    @property
+    @abstractmethod
+    def chance(self) -> float:
+        """Accuracy of the best constant guess under the uniform skill distribution."""
+
+    @property
+    @abstractmethod
+    def entropy_bits(self) -> float:
+        """Base-2 logarithm of the number of distinct inputs under the uniform distribution (inf if continuous)."""
+
+    def world(self, key: Key) -> Any:
+        """What a member's samples have in common (a hidden direction, a knowledge base); None if nothing."""
+        return None
+
+    @abstractmethod
+    def sample(self, key: Key, index: Any, law: SkillLaw | None, world: Any, level: Any = None) -> Sample:
+        """The sample of stream `key` at `index`. `law` is None exactly if `n_skills` is 0."""
+
+    @abstractmethod
+    def oracle(self, inputs: np.ndarray, world: Any) -> np.ndarray:
+        """Targets of one input, computed slowly, in another way than `sample` does, without JAX."""
+
+    @abstractmethod
+    def example(self) -> str:
+        """One worked example in a line."""
+
+
+class Model(Config):
+    """Describes a network; `init` makes one member's parameters, an Equinox module called on a batch."""
+
+    @abstractmethod
+    def init(self, key: Key, inputs: Tokens | Vector, outputs: Classes | Scalar) -> Callable[[Array], Array]:
+        """Parameters: a pytree that maps inputs (B, ...) to logits (B, O, C), or to numbers (B,)."""
+
+
+class Draw(NamedTuple):
+    """What one step trains on."""
+
+    index: UInt32[Array, "B"]
+    level: Int[Array, "B"]
+
+
+class Plan(Config):
+    """Step -> which indices. Pure and jittable; the accounting below is exact arithmetic on the host."""
+
+    @property
+    @abstractmethod
+    def batch_size(self) -> int:
+        """Samples per step (a static number)."""
+
+    @abstractmethod
+    def draw(self, key: Key, step: Any) -> Draw:
+        """Indices (and levels) of the samples of `step`."""
+
+    @abstractmethod
+    def distinct(self, steps: int) -> float:
+        """Distinct indices touched by the first `steps` steps (their expectation where draws are random)."""
+
+    @abstractmethod
+    def declared(self, steps: int) -> None:
+        """Raise `InputError` if the plan cannot run for `steps` steps."""
+
+    @property
+    def fresh(self) -> bool:
+        """True if no index ever comes twice."""
+        return False
+
+
+class Optimizer(Config):
+    """Builds an Optax transformation; its dials may be traced."""
+
+    @abstractmethod
+    def build(self, steps: int) -> Any: ...
+
+
+class ProbeContext(NamedTuple):
+    """What a probe is handed: the trained function and how to evaluate it, never a trainer."""
+
+    params: Any
+    initial: Any
+    evaluate: Callable[[Array | None, str], dict[str, Array]]
+    """(probabilities of the ranks, name of the stream) -> mean loss and accuracy on fresh samples of that law."""
+    n_ranks: int
+
+
+class Probe(Config):
+    """Measures something about one member between stretches of training; jittable, called under `vmap`."""
+
+    @abstractmethod
+    def measure(self, context: ProbeContext) -> dict[str, Array]:
+        """Scalars by metric name."""
+
+
+LossName = Literal["cross-entropy", "square", "logistic", "correlation"]
+RankOrder = Literal["lexicographic", "reversed", "random"]

@@ -1,0 +1,38 @@
+"""What made a number: versions, platform, time, command."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+from datetime import UTC, datetime
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+
+@cache
+def software() -> dict[str, str]:
+    """Versions, and the commit of the source where it is a checkout (with `+` if it was changed)."""
+    versions = {name: metadata.version(name) for name in ("lopsided", "jax", "jaxlib", "optax", "equinox", "numpy")}
+    versions["python"] = platform.python_version()
+    here = Path(__file__).resolve()
+    git = ["git", "-C", str(here.parent), "describe", "--always", "--dirty=+", "--abbrev=12", "--match", "no-tag"]
+    if any((parent / ".git").exists() for parent in here.parents[:5]):
+        try:
+            done = subprocess.run(git, capture_output=True, text=True, timeout=5, check=False)
+            versions["commit"] = done.stdout.strip() or "unknown"
+        except (OSError, subprocess.SubprocessError):
+            versions["commit"] = "unknown"
+    return versions
+
+
+def provenance(device: str) -> dict[str, object]:
+    """Provenance of rows that are being made now on `device`."""
+    return {
+        "software": software(),
+        "device": device,
+        "machine": f"{platform.system()} {platform.machine()}",
+        "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+    }

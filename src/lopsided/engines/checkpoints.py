@@ -1,0 +1,32 @@
+"""Saving and restoring an ensemble's state with Orbax."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+
+def save(folder: Path, state: Any) -> None:
+    """Write a pytree of arrays; returns when it is on disk."""
+    import orbax.checkpoint as ocp
+
+    with ocp.StandardCheckpointer() as checkpointer:
+        checkpointer.save(folder.absolute(), _numbered(jax.device_get(state)))
+
+
+def restore(folder: Path, like: Any) -> Any:
+    """Read a pytree with the structure, shapes and dtypes of `like`."""
+    import orbax.checkpoint as ocp
+
+    host = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), like)
+    with ocp.StandardCheckpointer() as checkpointer:
+        leaves = checkpointer.restore(folder.absolute(), _numbered(host))
+    return jax.tree.unflatten(jax.tree.structure(like), [leaves[k] for k in sorted(leaves)])
+
+
+def _numbered(tree: Any) -> dict[str, Any]:
+    """Leaves by position: the file's structure does not depend on class names of models or optimizers."""
+    return {f"{i:05d}": np.asarray(leaf) for i, leaf in enumerate(jax.tree.leaves(tree))}

@@ -1,0 +1,30 @@
+"""How this process uses the machine: every CPU core a device of its own, compiled programs cached on disk."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def setup(members: int) -> None:
+    """Call once before anything is computed; does nothing if JAX has already started.
+
+    With at least one member a core, each core runs its members on a single thread, which avoids the synchronisation
+    inside every small matrix product (measured: 1.2 to 2 times the throughput). With fewer members than cores they
+    share all threads instead.
+    """
+    import jax
+    from jax._src import xla_bridge
+
+    cache = os.environ.get("LOPSIDED_CACHE", str(Path.home() / ".cache" / "lopsided"))
+    jax.config.update("jax_compilation_cache_dir", cache)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 1.0)
+    if xla_bridge.backends_are_initialized():
+        return
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if members < cores:
+        return
+    flags = os.environ.get("XLA_FLAGS", "")
+    if "xla_cpu_multi_thread_eigen" not in flags:
+        os.environ["XLA_FLAGS"] = f"{flags} --xla_cpu_multi_thread_eigen=false".strip()
+    jax.config.update("jax_num_cpu_devices", cores)

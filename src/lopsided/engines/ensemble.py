@@ -1,0 +1,162 @@
+"""Ensemble engine: one compiled program trains many members (`vmap` over members, a loop over steps).
+
+On a CPU every core is a device of its own, members are spread over the devices, and inside a device they advance in
+blocks small enough to stay in the core's cache; on an accelerator a block is as large as memory allows. Neither changes
+which numbers are computed, only their order of addition inside a matrix product.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from lopsided.engines.program import Dials, Member, Program, State, dials_of
+
+BLOCK_BYTES = 2**20
+"""Saved activations of the members that advance together on one CPU core."""
+LARGEST_BLOCK = 32
+
+
+class Stretch(NamedTuple):
+    """What is known after an evaluation."""
+
+    step: int
+    metrics: dict[str, np.ndarray]  # each (E,)
+    diverged: np.ndarray  # (E,) step of divergence or -1
+    seconds: float  # computing time of the whole ensemble so far, compilation excluded
+
+
+class Ensemble:
+    """Members of one skeleton, ready to advance. `state` is a pytree of (E, ...) arrays and can be saved and restored."""
+
+    def __init__(self, members: Sequence[Member], devices: Sequence[jax.Device] | None = None):
+        if not members:
+            raise ValueError("an ensemble has at least one member")
+        self.members = list(members)
+        self.spec = members[0].spec
+        self.program = Program(self.spec)
+        available = list(devices or jax.devices())
+        self._block = self._block_size(available)
+        shards = min(len(available), len(members))
+        share = -(-len(members) // shards)
+        blocks = -(-share // self._block)
+        self._block = -(-share // blocks)  # equal blocks: as little padding as possible
+        self._padded = shards * blocks * self._block
+        mesh = Mesh(np.array(available[:shards]), ("member",))
+        self._sharding = NamedSharding(mesh, PartitionSpec("member"))
+        over = PartitionSpec("member")
+        spread = partial(jax.shard_map, mesh=mesh, check_vma=False)
+        self._init = jax.jit(spread(self._in_blocks(self.program.init), in_specs=over, out_specs=over))
+        self._advance = jax.jit(
+            spread(self._advance_shard, in_specs=(over, over, PartitionSpec(), PartitionSpec()), out_specs=over),
+            donate_argnums=0,
+        )
+        self._evaluate = jax.jit(spread(self._evaluate_shard, in_specs=(over, over), out_specs=over))
+        padded = self.members + [self.members[-1]] * (self._padded - len(self.members))
+        self._dials = jax.device_put(dials_of(padded), self._sharding)
+        self.step = 0
+        self.seconds = 0.0
+        self.state: State = self._init(self._dials)
+
+    @property
+    def device_kind(self) -> str:
+        """For example `2 x cpu`."""
+        devices = self._sharding.device_set
+        return f"{len(devices)} x {next(iter(devices)).device_kind}"
+
+    def restore(self, step: int, seconds: float, state: Any) -> None:
+        """Go on from a saved state (a pytree like `state`, rows for at least the real members)."""
+        self.step, self.seconds = step, seconds
+        self.state = jax.device_put(state, self._sharding)
+
+    def advance(self, to: int) -> None:
+        """Train every member up to step `to`."""
+        began = time.perf_counter()
+        self.state = self._advance(self.state, self._dials, jnp.int32(self.step), jnp.int32(to))
+        jax.block_until_ready(self.state.diverged)
+        self.seconds += time.perf_counter() - began
+        self.step = to
+
+    def evaluate(self) -> Stretch:
+        """Metrics now; the running mean of the training loss starts anew."""
+        began = time.perf_counter()
+        metrics = jax.device_get(self._evaluate(self.state, self._dials))
+        zero = jnp.zeros_like(self.state.loss_sum), jnp.zeros_like(self.state.loss_count)
+        self.state = self.state._replace(loss_sum=zero[0], loss_count=zero[1])
+        self.seconds += time.perf_counter() - began
+        n = len(self.members)
+        diverged = np.asarray(self.state.diverged)[:n]
+        return Stretch(self.step, {k: v[:n] for k, v in metrics.items()}, diverged, self.seconds)
+
+    def compile(self) -> None:
+        """Compile and run zero steps, so that `seconds` counts computing only."""
+        self.state = self._advance(self.state, self._dials, jnp.int32(self.step), jnp.int32(self.step))
+        jax.block_until_ready(self._evaluate(self.state, self._dials))
+
+    def run(self) -> Iterator[Stretch]:
+        """Train to the end of the spec; yields after every evaluation, the last one at `spec.steps`."""
+        while self.step < self.spec.steps:
+            every = self.spec.evaluation.every
+            self.advance(min((self.step // every + 1) * every, self.spec.steps))
+            yield self.evaluate()
+
+    def _block_size(self, devices: Sequence[jax.Device]) -> int:
+        if devices[0].platform != "cpu":
+            return 1 << 30
+        per_member = self.program.activation_bytes * min(self.spec.plan.batch_size, self.program.micro_batch)
+        return int(np.clip(BLOCK_BYTES // per_member, 1, LARGEST_BLOCK))
+
+    def _over_blocks(self, one_block: Any, trees: Any) -> Any:
+        """`one_block` over a device's members, block after block."""
+        split = jax.tree.map(lambda x: x.reshape(-1, self._block, *x.shape[1:]), trees)
+        if jax.tree.leaves(split)[0].shape[0] == 1:
+            return one_block(jax.tree.map(lambda x: x[0], split))
+        return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), jax.lax.map(one_block, split))
+
+    def _in_blocks(self, function: Any) -> Any:
+        """`function` of one member, over all members of a device."""
+        return lambda *trees: self._over_blocks(lambda block: jax.vmap(function)(*block), trees)
+
+    def _advance_shard(self, state: State, dials: Dials, start: Any, stop: Any) -> State:
+        program = self.program
+
+        def one_block(pair: tuple[State, Dials]) -> State:
+            state, dials = pair
+            fixed = jax.vmap(program.prepare)(dials)
+            step = jax.vmap(program.step, in_axes=(0, 0, 0, None))
+            return jax.lax.fori_loop(start, stop, lambda t, s: step(s, dials, fixed, t), state)
+
+        return self._over_blocks(one_block, (state, dials))
+
+    def _evaluate_shard(self, state: State, dials: Dials) -> dict[str, Any]:
+        program = self.program
+
+        def one(state: State, dials: Dials) -> dict[str, Any]:
+            return program.evaluate(state, dials, program.prepare(dials))
+
+        return self._in_blocks(one)(state, dials)
+
+
+def memory_budget() -> int:
+    """Bytes that the states of one ensemble may take: half of the device's (or the machine's) memory."""
+    stats = jax.devices()[0].memory_stats()
+    if stats and "bytes_limit" in stats:
+        return stats["bytes_limit"] // 2
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+
+
+def members_that_fit(spec: Any, budget: int | None = None) -> int:
+    """How many members of `spec` one ensemble may hold: state, its copy while it is updated, and one block's batch."""
+    program = Program(spec)
+    per_member = 3 * program.state_bytes
+    if jax.devices()[0].platform != "cpu":
+        per_member += 2 * program.activation_bytes * program.micro_batch
+    return max(1, (memory_budget() if budget is None else budget) // per_member)

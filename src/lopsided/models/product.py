@@ -1,0 +1,36 @@
+"""The product model f_w(X) = prod_j w_{x_j} with w(0) ~ N(0, r^2 I) (paper A, section 3)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Float, Int
+from pydantic import Field
+
+from lopsided.core.config import DialFloat
+from lopsided.core.errors import InputError
+from lopsided.core.keys import Key
+from lopsided.core.protocols import Classes, Model, Scalar, Tokens, Vector
+
+
+class ProductWeights(eqx.Module):
+    """One number per skill."""
+
+    w: Float[Array, "d"]
+
+    def __call__(self, x_BL: Int[Array, "B L"]) -> Float[Array, "B"]:
+        return self.w[x_BL].prod(-1)
+
+
+class Product(Model):
+    """One weight per skill; the output is the product over the input's skills."""
+
+    name: Literal["product"] = "product"
+    r: Annotated[DialFloat, Field(gt=0, le=10)] = 0.1
+
+    def init(self, key: Key, inputs: Tokens | Vector, outputs: Classes | Scalar) -> ProductWeights:
+        if not isinstance(inputs, Tokens) or not isinstance(outputs, Scalar):
+            raise InputError("model 'product': only for tasks with token inputs and one number as output")
+        return ProductWeights(self.r * jax.random.normal(key, (inputs.vocabulary,)))

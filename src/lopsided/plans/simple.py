@@ -1,0 +1,104 @@
+"""Plans with one rule for the whole run: every sample fresh, or a fixed set used again and again."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, UInt32
+from pydantic import Field
+
+from lopsided.core.config import DialInt
+from lopsided.core.keys import Key, below, shuffled, words
+from lopsided.core.protocols import Draw, Plan
+from lopsided.plans._counting import expected_distinct
+
+Batch = Annotated[int, Field(ge=1, le=2**24)]
+Size = Annotated[int, Field(ge=1, lt=2**31)]
+DialSize = Annotated[DialInt, Field(ge=1, lt=2**31)]
+HIGHEST = -1
+"""Level of a sample where no curriculum says otherwise: the task itself."""
+
+
+def consecutive(step: Any, batch: int) -> UInt32[Array, "B"]:
+    """Positions step * batch ... of the run's one long sequence of draws."""
+    return jnp.asarray(step).astype(jnp.uint32) * batch + jnp.arange(batch, dtype=jnp.uint32)
+
+
+def plain(index: UInt32[Array, "B"]) -> Draw:
+    """A draw at the task's highest level."""
+    return Draw(index, jnp.full(index.shape, HIGHEST, jnp.int32))
+
+
+class Online(Plan):
+    """Every sample is fresh."""
+
+    name: Literal["online"] = "online"
+    batch: Batch
+
+    @property
+    def batch_size(self) -> int:
+        return self.batch
+
+    @property
+    def fresh(self) -> bool:
+        return True
+
+    def draw(self, key: Key, step: Any) -> Draw:
+        return plain(consecutive(step, self.batch))
+
+    def distinct(self, steps: int) -> float:
+        return float(steps * self.batch)
+
+    def declared(self, steps: int) -> None:
+        return
+
+
+class Fixed(Plan):
+    """Mini-batches from a fixed set of `size` samples, drawn with replacement or reshuffled every epoch without."""
+
+    name: Literal["fixed"] = "fixed"
+    size: DialSize
+    batch: Batch
+    replacement: bool = True
+
+    @property
+    def batch_size(self) -> int:
+        return self.batch
+
+    def draw(self, key: Key, step: Any) -> Draw:
+        position = consecutive(step, self.batch)
+        if self.replacement:
+            return plain(below(words(key, step, self.batch), self.size))
+        size = jnp.asarray(self.size).astype(jnp.uint32)
+        epoch, place = position // size, position % size
+        return plain(jax.vmap(lambda e, p: shuffled(words(key, e), p, size))(epoch, place))
+
+    def distinct(self, steps: int) -> float:
+        if not self.replacement:
+            return float(min(self.size, steps * self.batch))
+        return expected_distinct([self.size], [steps * self.batch])
+
+    def declared(self, steps: int) -> None:
+        return
+
+
+class FullBatch(Plan):
+    """Every step uses all `size` samples (gradient descent)."""
+
+    name: Literal["full-batch"] = "full-batch"
+    size: Size
+
+    @property
+    def batch_size(self) -> int:
+        return self.size
+
+    def draw(self, key: Key, step: Any) -> Draw:
+        return plain(jnp.arange(self.size, dtype=jnp.uint32))
+
+    def distinct(self, steps: int) -> float:
+        return float(self.size if steps else 0)
+
+    def declared(self, steps: int) -> None:
+        return

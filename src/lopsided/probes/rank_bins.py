@@ -1,0 +1,28 @@
+"""Test loss and accuracy per rank bin: all skills of a sample come from one bin (paper A, figures 3 and 5)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array
+from pydantic import Field
+
+from lopsided.core.protocols import Probe, ProbeContext
+from lopsided.skills.ranks import bin_probabilities
+
+
+class RankBins(Probe):
+    """Metrics `bin1/accuracy`, `bin1/loss`, ...; bin 1 holds the most frequent skills."""
+
+    name: Literal["rank-bins"] = "rank-bins"
+    bins: Annotated[int, Field(ge=1, le=100)] = 5
+
+    def measure(self, context: ProbeContext) -> dict[str, Array]:
+        rows = jnp.asarray(bin_probabilities(context.n_ranks, self.bins), jnp.float32)
+        # One bin after the other: the evaluation is compiled once, not once a bin.
+        by_metric = jax.lax.map(lambda row: context.evaluate(row, "rank-bins"), rows)
+        return {
+            f"bin{b + 1}/{metric}": values[b] for metric, values in by_metric.items() for b in range(self.bins)
+        }

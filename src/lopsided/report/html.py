@@ -1,0 +1,67 @@
+"""The self-contained HTML report of one or more recipe runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jinja2 import Environment
+
+from lopsided.core.provenance import software
+from lopsided.report.panels import Figure
+from lopsided.report.plotly_draw import panel_html
+from lopsided.report.summary import arm_summaries, effect_text, number
+from lopsided.stats.verdict import Claim
+from lopsided.store.results import Results
+
+
+class Section(NamedTuple):
+    """One recipe's part of a report."""
+
+    recipe: Any
+    results: Results
+    claims: Sequence[Claim]
+    figure: Figure
+    overrides: Sequence[str]
+    provenance: Sequence[dict[str, Any]]
+
+
+def write(sections: Sequence[Section], path: Path) -> Path:
+    """Write the page; everything it needs (scripts too) is inside."""
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"number": number, "effect": effect_text}
+    template = environment.from_string(files("lopsided.report").joinpath("report.html.jinja").read_text())
+    first = True
+    views = []
+    for section in sections:
+        panels = []
+        for panel in section.figure.panels:
+            panels.append(panel_html(panel, first))
+            first = False
+        views.append(
+            {
+                "section": section,
+                "recipe": section.recipe,
+                "about": (type(section.recipe).__doc__ or _module_doc(section.recipe)).strip(),
+                "arms": arm_summaries(section.results, section.recipe.metric, section.recipe.threshold),
+                "specs": {
+                    a.name: json.dumps(a.spec.model_dump(mode="json"), indent=1) for a in section.results.arms.values()
+                },
+                "hashes": {a.name: a.spec.content_hash() for a in section.results.arms.values()},
+                "panels": panels,
+            }
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(template.render(views=views, software=software()), encoding="utf-8")
+    return path
+
+
+def _module_doc(recipe: Any) -> str:
+    import sys
+
+    return sys.modules[type(recipe).__module__].__doc__ or ""
+
+

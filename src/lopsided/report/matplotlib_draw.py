@@ -1,0 +1,53 @@
+"""Print figures (PNG and PDF) of a `Figure`, with matplotlib."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure as Canvas
+
+from lopsided.report.panels import Figure, Panel
+
+STYLE = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.25,
+    "legend.frameon": False,
+    "pdf.fonttype": 42,
+}
+
+
+def save(figure: Figure, stem: Path) -> list[Path]:
+    """Write `stem`.png (200 dpi) and `stem`.pdf; returns the paths."""
+    columns = min(3, len(figure.panels))
+    rows = -(-len(figure.panels) // columns)
+    with mpl.rc_context(STYLE):
+        canvas = Canvas(figsize=(4.2 * columns, 3.3 * rows), layout="constrained")
+        FigureCanvasAgg(canvas)
+        for place, panel in enumerate(figure.panels):
+            _draw(canvas.add_subplot(rows, columns, place + 1), panel)
+        canvas.suptitle(figure.title, fontweight="bold")
+        paths = [stem.with_suffix(".png"), stem.with_suffix(".pdf")]
+        canvas.savefig(paths[0], dpi=200)
+        canvas.savefig(paths[1], metadata={"CreationDate": None})
+    return paths
+
+
+def _draw(ax, panel: Panel) -> None:  # type: ignore[no-untyped-def]
+    for line in panel.lines:
+        ax.plot(line.x, line.middle, color=line.colour, label=line.name, lw=1.6)
+        ax.fill_between(line.x, line.low, line.high, color=line.colour, alpha=0.15, lw=0)
+    for name, level in panel.marks.items():
+        ax.axhline(level, color="0.4", ls=":", lw=1)
+        ax.annotate(name, (0.995, level), xycoords=("axes fraction", "data"), ha="right", va="bottom", color="0.4")
+    ax.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
+    ax.set_xscale("log" if panel.log_x else "linear")
+    ax.set_yscale("log" if panel.log_y else "linear")
+    if panel.y_label.startswith(("test accuracy", "accuracy")) and not panel.log_y:
+        ax.set_ylim(-0.02, 1.03)
+    if panel.lines:
+        ax.legend(loc="best")

@@ -1,0 +1,59 @@
+"""Arms and claims of a run as plain values: what `run --json` prints, what the tables show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from lopsided.stats.times import time_to_learn
+from lopsided.stats.verdict import Claim
+from lopsided.store.results import Arm, Results
+
+
+def arm_summary(arm: Arm, metric: str, threshold: float) -> dict[str, Any]:
+    """Final metric (median, lowest, highest member) and time to learn, censored members counted."""
+    final = arm.final(metric)
+    times = time_to_learn(arm.samples, arm.metric(metric), threshold)
+    median = times.median
+    return {
+        "name": arm.name,
+        "members": len(arm.seeds),
+        "metric": metric,
+        "final": {"median": float(np.median(final)), "low": float(final.min()), "high": float(final.max())},
+        "time_to_learn": {
+            "threshold": threshold,
+            "median_compute": None if np.isinf(median) else median,
+            "censored": int(times.censored.sum()),
+        },
+        "budget_compute": float(arm.samples[-1]),
+        "diverged": int(arm.diverged.sum()),
+    }
+
+
+def arm_summaries(results: Results, metric: str, threshold: float) -> list[dict[str, Any]]:
+    """`arm_summary` of every arm, in order."""
+    return [arm_summary(arm, metric, threshold) for arm in results.arms.values()]
+
+
+def claim_rows(claims: Sequence[Claim]) -> list[tuple[str, str, str, str]]:
+    """(claim, effect with interval, verdict, the paper's number) as text."""
+    return [(c.claim, effect_text(c), c.verdict, c.paper) for c in claims]
+
+
+def effect_text(claim: Claim) -> str:
+    """`12.1 [8.0, 16.4] ratio of median compute to learn`; an unknown end of the interval is written as infinite."""
+    if claim.verdict == "not run":
+        return "–"
+    low, high = claim.interval
+    if claim.effect is None:
+        return f"unknown: too few members learned ({claim.measure})"
+    bound = "≥ " if high is None else ""
+    text = f"[{number(low) if low is not None else '−∞'}, {number(high) if high is not None else '∞'}]"
+    return f"{bound}{number(claim.effect)} {text} {claim.measure}"
+
+
+def number(value: float) -> str:
+    """Three significant digits, thousands grouped."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

@@ -1,0 +1,46 @@
+"""Time to learn, with censoring: a member that never learns is censored at its budget, never dropped."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Times(NamedTuple):
+    """(M,) times on some axis (steps, samples); where `censored`, the member had not learned by `time`."""
+
+    time: np.ndarray
+    censored: np.ndarray
+
+    @property
+    def ordinal(self) -> np.ndarray:
+        """Times with +inf for censored members."""
+        return np.where(self.censored, np.inf, self.time)
+
+    @property
+    def median(self) -> float:
+        """Median with censored members as +inf: infinite if half or more never learned."""
+        return median(self.ordinal)
+
+
+def median(values: np.ndarray, axis: int = -1) -> np.ndarray | float:
+    """Median along an axis that tolerates infinities (the mean of two middle values, inf if one is inf)."""
+    ordered = np.sort(values, axis=axis)
+    n = values.shape[axis]
+    low, high = np.take(ordered, (n - 1) // 2, axis), np.take(ordered, n // 2, axis)
+    with np.errstate(invalid="ignore"):
+        middle = np.where(np.isinf(high), high, 0.5 * (low + high))
+    return middle if middle.ndim else float(middle)
+
+
+def time_to_learn(axis: np.ndarray, values: np.ndarray, threshold: float) -> Times:
+    """First point of `axis` (T,) at which `values` (M, T) reach the threshold and still hold at the next evaluation.
+
+    Reaching it only at the last evaluation is not enough: nothing confirms it, so the member is censored there.
+    """
+    above = np.nan_to_num(values, nan=-np.inf) >= threshold
+    learned = above[:, :-1] & above[:, 1:]
+    has = learned.any(1)
+    first = np.argmax(learned, axis=1) if learned.shape[1] else np.zeros(len(values), int)
+    return Times(np.where(has, axis[first], axis[-1]).astype(np.float64), ~has)

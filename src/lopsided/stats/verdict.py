@@ -1,0 +1,101 @@
+"""Claims decided from stored runs. The default is `inconclusive`; nothing here looks at what a paper reported."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from lopsided.stats.compare import Comparison, compare_times, compare_values, mean_interval
+from lopsided.stats.times import Times
+
+Verdict = Literal["holds", "contradicted", "inconclusive", "not run"]
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One falsifiable sentence with what was measured.
+
+    `effect` and `interval` are in the unit that `measure` names; None where nothing (or no bound) is known.
+    """
+
+    recipe: str
+    claim: str
+    paper: str
+    measure: str
+    effect: float | None
+    interval: tuple[float | None, float | None]
+    verdict: Verdict
+    members: int
+    scale: str
+    test: str
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A claim's fixed part: what is said, and what the paper reported."""
+
+    claim: str
+    paper: str
+
+    def not_run(self, recipe: str, scale: str) -> Claim:
+        """The claim before anything was measured."""
+        return Claim(recipe, self.claim, self.paper, "", None, (None, None), "not run", 0, scale, "")
+
+    def faster(self, recipe: str, scale: str, slow: Times, fast: Times, axis: str, at_least: float = 1.0) -> Claim:
+        """`fast` learns in less of `axis` than `slow`, by more than a factor `at_least`."""
+        c = compare_times(slow, fast, at_least)
+        test = f"log-rank permutation p = {c.p_value:.3g}; bootstrap interval of the ratio of medians"
+        measure = f"ratio of median {axis} to learn"
+        return self._decided(recipe, scale, c, at_least, measure, len(slow.time) + len(fast.time), test)
+
+    def higher(self, recipe: str, scale: str, low: np.ndarray, high: np.ndarray, what: str) -> Claim:
+        """`high`'s final values exceed `low`'s."""
+        c = compare_values(low, high)
+        test = f"rank permutation p = {c.p_value:.3g}; bootstrap interval of the difference of medians"
+        return self._decided(recipe, scale, c, 0.0, f"difference of median {what}", len(low) + len(high), test)
+
+    def below(self, recipe: str, scale: str, values: np.ndarray, bound: float, what: str) -> Claim:
+        """The mean of `values` stays below `bound`."""
+        mean, low, high = mean_interval(values)
+        verdict: Verdict = "holds" if high < bound else "contradicted" if low > bound else "inconclusive"
+        return self._claim(recipe, scale, f"mean {what}", mean, low, high, verdict, len(values), "Student's interval")
+
+    def above(self, recipe: str, scale: str, values: np.ndarray, bound: float, what: str) -> Claim:
+        """The mean of `values` stays above `bound`."""
+        mean, low, high = mean_interval(values)
+        verdict: Verdict = "holds" if low > bound else "contradicted" if high < bound else "inconclusive"
+        return self._claim(recipe, scale, f"mean {what}", mean, low, high, verdict, len(values), "Student's interval")
+
+    def _decided(
+        self, recipe: str, scale: str, c: Comparison, null: float, measure: str, members: int, test: str
+    ) -> Claim:
+        significant = c.p_value <= LEVEL
+        verdict: Verdict = "inconclusive"
+        if significant and c.low > null:
+            verdict = "holds"
+        elif significant and c.high < null:
+            verdict = "contradicted"
+        return self._claim(recipe, scale, measure, c.effect, c.low, c.high, verdict, members, test)
+
+    def _claim(
+        self,
+        recipe: str,
+        scale: str,
+        measure: str,
+        effect: float,
+        low: float,
+        high: float,
+        verdict: Verdict,
+        members: int,
+        test: str,
+    ) -> Claim:
+        known = [None if not np.isfinite(v) else float(v) for v in (effect, low, high)]
+        return Claim(
+            recipe, self.claim, self.paper, measure, known[0], (known[1], known[2]), verdict, members, scale, test
+        )

@@ -1,0 +1,76 @@
+"""k-composition: hidden signs w* in {-1, +1}^d, input k skills, label the product of their signs (paper A, section 3)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+from pydantic import Field, field_validator
+
+from lopsided.core.errors import InputError
+from lopsided.core.keys import Key, words
+from lopsided.core.protocols import Sample, Scalar, SkillLaw, Task, Tokens
+
+
+class KComposition(Task):
+    """Label = w*_{i_1} w*_{i_2} ... w*_{i_k}; d skills, k even."""
+
+    name: Literal["k-composition"] = "k-composition"
+    d: Annotated[int, Field(ge=2, le=65536)] = 64
+    k: Annotated[int, Field(ge=2, le=64)] = 4
+
+    @field_validator("k")
+    @classmethod
+    def _even(cls, k: int) -> int:
+        if k % 2:
+            raise InputError(f"k = {k}: an even number (an odd product could be learned from its sign alone)")
+        return k
+
+    @property
+    def n_skills(self) -> int:
+        return self.d
+
+    @property
+    def inputs(self) -> Tokens:
+        return Tokens(self.d, self.k)
+
+    @property
+    def outputs(self) -> Scalar:
+        return Scalar(signs=True)
+
+    @property
+    def chance(self) -> float:
+        return 0.5
+
+    @property
+    def entropy_bits(self) -> float:
+        return self.k * float(np.log2(self.d))
+
+    def world(self, key: Key) -> Float[Array, "d"]:
+        """The hidden signs w*."""
+        return jax.random.rademacher(key, (self.d,), jnp.float32)
+
+    def sample(self, key: Key, index: Any, law: SkillLaw | None, world: Any, level: Any = None) -> Sample:
+        assert law is not None
+        skills = law.draw(words(key, index, self.k))
+        return Sample(skills, world[skills].prod(), jnp.float32(1), skills)
+
+    def oracle(self, inputs: np.ndarray, world: Any) -> np.ndarray:
+        signs = np.asarray(world)
+        minus = sum(1 for skill in np.asarray(inputs).tolist() if signs[skill] < 0)
+        return np.array(-1.0 if minus % 2 else 1.0)
+
+    def example(self) -> str:
+        return f"{self.k} skills out of {self.d}; w* = (+, -, -, ...): skills (1, 2, 3, 2) -> (+)(-)(-)(-) = -"
+
+
+def population_loss(w: Float[Array, "d"], target: Float[Array, "d"], p: Float[Array, "d"], k: int) -> Array:
+    """E over k skills i.i.d. from p of (prod w - prod w*)^2 / 2, exactly: each of its three terms is a k-th power.
+
+    Exact for any w and any target in {-1, +1}^d; differentiable; use float64 (`jax.enable_x64`) for exact dynamics.
+    """
+    square, cross, own = (p * w**2).sum(), (p * w * target).sum(), (p * target**2).sum()
+    return 0.5 * (square**k - 2 * cross**k + own**k)
