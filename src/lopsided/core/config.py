@@ -74,9 +74,7 @@ class Config(BaseModel):
             elif isinstance(value, Config) and (nested := value.dials()):
                 found[name] = nested
             elif isinstance(value, tuple) and (
-                many := {
-                    str(i): d for i, item in enumerate(value) if isinstance(item, Config) and (d := item.dials())
-                }
+                many := {str(i): d for i, item in enumerate(value) if isinstance(item, Config) and (d := item.dials())}
             ):
                 found[name] = many
         return found
@@ -87,10 +85,14 @@ class Config(BaseModel):
         def blank(value: Any, dials: dict[str, Any]) -> Any:
             if isinstance(value, list):
                 return [blank(v, dials.get(str(i), {})) for i, v in enumerate(value)]
-            return {
-                k: (blank(v, dials[k]) if isinstance(dials[k], dict) else None) if k in dials else v
-                for k, v in value.items()
-            } if isinstance(value, dict) else value
+            return (
+                {
+                    k: (blank(v, dials[k]) if isinstance(dials[k], dict) else None) if k in dials else v
+                    for k, v in value.items()
+                }
+                if isinstance(value, dict)
+                else value
+            )
 
         return json.dumps(blank(self.model_dump(mode="json"), self.dials()), sort_keys=True)
 

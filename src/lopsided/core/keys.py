@@ -12,7 +12,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32
+from jaxtyping import Array, Float, Integer, PRNGKeyArray, UInt32
 
 from lopsided.core.threefry import threefry2x32
 
@@ -31,7 +31,7 @@ def seed_words(seed: int) -> tuple[int, int]:
     return seed & 0xFFFFFFFF, seed >> 32
 
 
-def stream(seed: int | UInt32[Array, "2"], *names: str) -> Key:
+def stream(seed: int | UInt32[Array, 2], *names: str) -> Key:
     """The key of a named stream. `seed` is an int, or its two words where it rides inside a compiled program."""
     low, high = seed_words(seed) if isinstance(seed, int) else (seed[0], seed[1])
     key = jax.random.fold_in(jax.random.key(0, impl="threefry2x32"), jnp.uint32(low))
@@ -41,7 +41,7 @@ def stream(seed: int | UInt32[Array, "2"], *names: str) -> Key:
     return key
 
 
-def words(key: Key, index: Any, count: int = 2) -> UInt32[Array, "count"]:
+def words(key: Key, index: Any, count: int = 2) -> UInt32[Array, " count"]:
     """`count` random words of `key` at `index`, two for each evaluation of the generator (the cheapest draw there is).
 
     Their counters (index, 2^31 + j) never meet those of `fold_in` on the same key, which are (0, data).
@@ -59,7 +59,7 @@ def unit(bits: UInt32[Array, "*n"]) -> Float[Array, "*n"]:
     return (bits >> 8).astype(jnp.float32) * jnp.float32(2.0**-24)
 
 
-def below(bits: UInt32[Array, "*n"], size: Int[Array, ""] | int) -> UInt32[Array, "*n"]:
+def below(bits: UInt32[Array, "*n"], size: Integer[Array, ""] | int) -> UInt32[Array, "*n"]:
     """Random words to integers in [0, size), size < 2^31, as the high word of `bits * size`.
 
     Exact for powers of two; otherwise every value's probability is off by less than size / 2^32 of itself.
@@ -71,7 +71,7 @@ def below(bits: UInt32[Array, "*n"], size: Int[Array, ""] | int) -> UInt32[Array
     return high * s_high + (high * s_low >> 16) + (low * s_high >> 16) + (middle >> 16)
 
 
-def shuffled(word: UInt32[Array, "2"], position: UInt32[Array, ""], size: Int[Array, ""] | int) -> UInt32[Array, ""]:
+def shuffled(word: UInt32[Array, 2], position: UInt32[Array, ""], size: Integer[Array, ""] | int) -> UInt32[Array, ""]:
     """Where `position` lands in a random permutation of range(size) that is never stored; size < 2^31.
 
     Multiplications by odd numbers, additions and xor-shifts are bijections of the n-bit words; keyed by `word` and
@@ -83,10 +83,16 @@ def shuffled(word: UInt32[Array, "2"], position: UInt32[Array, ""], size: Int[Ar
     mask = (jnp.uint32(1) << bits) - 1
     shift = (bits + 1) // 2
 
+    def mixed(k):  # every bit of the key reaches the low bits, all that a small range sees
+        k = (k ^ (k >> 16)) * jnp.uint32(0x7FEB352D)
+        k = (k ^ (k >> 15)) * jnp.uint32(0x846CA68B)
+        return k ^ (k >> 16)
+
+    keys = [mixed(word[r % 2] + jnp.uint32(0x9E3779B9 * (r + 1) % 2**32)) for r in range(12)]
+
     def once(x):
-        for constant in (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F):
-            multiplier = (word[0] ^ jnp.uint32(constant)) | 1
-            x = (x * multiplier + (word[1] ^ jnp.uint32(constant >> 3))) & mask
+        for multiplier, offset in zip(keys[::2], keys[1::2], strict=True):
+            x = (x * (multiplier | 1) + offset) & mask
             x = x ^ (x >> shift)
         return x
 

@@ -25,7 +25,7 @@ class Sample(NamedTuple):
     inputs: Array  # (L,) int32 tokens, or (D,) float32
     targets: Array  # (O,) int32 classes, or () float32
     mask: Array  # (O,) or () float32: weight of each output position in the loss
-    skills: Int[Array, "K"]  # ids of the skills it needs; K = 0 where a task has none
+    skills: Int[Array, " K"]  # ids of the skills it needs; K = 0 where a task has none
 
 
 class Tokens(NamedTuple):
@@ -57,8 +57,8 @@ class Scalar(NamedTuple):
 class SkillLaw(NamedTuple):
     """Which skill comes how often: the cumulative distribution over ranks, and who holds which rank."""
 
-    cumulative: Float[Array, "R"]
-    skill_at_rank: Int[Array, "R"]
+    cumulative: Float[Array, " R"]
+    skill_at_rank: Int[Array, " R"]
 
     def draw(self, bits: UInt32[Array, "*n"]) -> Int[Array, "*n"]:
         """Skill ids from random words by inversion (24 bits of each word are used)."""
@@ -131,8 +131,8 @@ class Model(Config):
 class Draw(NamedTuple):
     """What one step trains on."""
 
-    index: UInt32[Array, "B"]
-    level: Int[Array, "B"]
+    index: UInt32[Array, " B"]
+    level: Int[Array, " B"]
 
 
 class Plan(Config):

@@ -14,7 +14,7 @@ _PARITY = 0x1BD11BDA
 
 
 def threefry2x32(
-    k0: UInt32[Array, "*n"], k1: UInt32[Array, "*n"], x0: UInt32[Array, "*n"], x1: UInt32[Array, "*n"]
+    k0: UInt32[Array, ""], k1: UInt32[Array, ""], x0: UInt32[Array, "*n"], x1: UInt32[Array, "*n"]
 ) -> tuple[UInt32[Array, "*n"], UInt32[Array, "*n"]]:
     """Two random words for key (k0, k1) at counter (x0, x1)."""
     keys = (k0, k1, k0 ^ k1 ^ jnp.uint32(_PARITY))

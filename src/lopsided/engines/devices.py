@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 
+def cache_folder() -> Path:
+    """Where compiled programs are kept; the environment variable LOPSIDED_CACHE moves it."""
+    return Path(os.environ.get("LOPSIDED_CACHE") or Path.home() / ".cache" / "lopsided")
+
+
 def setup(members: int) -> None:
     """Call once before anything is computed; does nothing if JAX has already started.
 
@@ -16,8 +21,7 @@ def setup(members: int) -> None:
     import jax
     from jax._src import xla_bridge
 
-    cache = os.environ.get("LOPSIDED_CACHE", str(Path.home() / ".cache" / "lopsided"))
-    jax.config.update("jax_compilation_cache_dir", cache)
+    jax.config.update("jax_compilation_cache_dir", str(cache_folder()))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 1.0)
     if xla_bridge.backends_are_initialized():
         return

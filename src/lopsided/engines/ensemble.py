@@ -35,9 +35,9 @@ class Stretch(NamedTuple):
 
 
 class Ensemble:
-    """Members of one skeleton, ready to advance. `state` is a pytree of (E, ...) arrays and can be saved and restored."""
+    """Members of one skeleton, ready to advance; `state` is a pytree of (E, ...) arrays."""
 
-    def __init__(self, members: Sequence[Member], devices: Sequence[jax.Device] | None = None):
+    def __init__(self, members: Sequence[Member], devices: Sequence[Any] | None = None):
         if not members:
             raise ValueError("an ensemble has at least one member")
         self.members = list(members)
@@ -108,7 +108,7 @@ class Ensemble:
             self.advance(min((self.step // every + 1) * every, self.spec.steps))
             yield self.evaluate()
 
-    def _block_size(self, devices: Sequence[jax.Device]) -> int:
+    def _block_size(self, devices: Sequence[Any]) -> int:
         if devices[0].platform != "cpu":
             return 1 << 30
         per_member = self.program.activation_bytes * min(self.spec.plan.batch_size, self.program.micro_batch)

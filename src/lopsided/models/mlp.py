@@ -22,7 +22,7 @@ class Layer(eqx.Module):
     """x W + b."""
 
     weight: Float[Array, "i o"]
-    bias: Float[Array, "o"]
+    bias: Float[Array, " o"]
 
     def __call__(self, x: Float[Array, "B i"]) -> Float[Array, "B o"]:
         return matmul(x, self.weight) + self.bias

@@ -18,9 +18,9 @@ from lopsided.core.protocols import Classes, Model, Scalar, Tokens, Vector
 class ProductWeights(eqx.Module):
     """One number per skill."""
 
-    w: Float[Array, "d"]
+    w: Float[Array, " d"]
 
-    def __call__(self, x_BL: Int[Array, "B L"]) -> Float[Array, "B"]:
+    def __call__(self, x_BL: Int[Array, "B L"]) -> Float[Array, " B"]:
         return self.w[x_BL].prod(-1)
 
 

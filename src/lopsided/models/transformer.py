@@ -23,8 +23,8 @@ from lopsided.models._linear import matmul
 class Norm(eqx.Module):
     """LayerNorm, or RMSNorm where there is no bias."""
 
-    scale: Float[Array, "D"]
-    bias: Float[Array, "D"] | None
+    scale: Float[Array, " D"]
+    bias: Float[Array, " D"] | None
     eps: float = eqx.field(static=True, default=1e-5)
 
     def __call__(self, x: Float[Array, "... D"]) -> Float[Array, "... D"]:
@@ -38,7 +38,7 @@ class Linear(eqx.Module):
     """x W + b; the bias may be missing."""
 
     weight: Float[Array, "i o"]
-    bias: Float[Array, "o"] | None
+    bias: Float[Array, " o"] | None
 
     def __call__(self, x: Float[Array, "... i"]) -> Float[Array, "... o"]:
         y = matmul(x, self.weight)
@@ -147,7 +147,9 @@ class Transformer(Model):
         xavier = (6 / (4 * w)) ** 0.5  # PyTorch initialises the stacked (3w, w) projection as one matrix
         attention = Attention(
             q=_linear(k[0], w, w, xavier),
-            k=_linear(k[1], w, w, xavier),
+            # No bias on keys: it adds the same number to all scores of a query, which the softmax removes. Its exact
+            # gradient is zero, and Adam would blow the rounding noise around that zero up to full-size steps.
+            k=Linear(_linear(k[1], w, w, xavier).weight, None),
             v=_linear(k[2], w, w, xavier),
             o=_linear(k[3], w, w, zero_bias=True),
             heads=self.heads,

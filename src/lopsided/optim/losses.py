@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 from lopsided.core.protocols import LossName, Sample
 
 
-def losses(name: LossName, outputs: Array, batch: Sample) -> Float[Array, "B"]:
+def losses(name: LossName, outputs: Array, batch: Sample) -> Float[Array, " B"]:
     """Loss of each sample; `outputs` (B, O, C) for cross-entropy, (B,) otherwise."""
     y = batch.targets
     if name == "cross-entropy":
@@ -26,7 +26,7 @@ def losses(name: LossName, outputs: Array, batch: Sample) -> Float[Array, "B"]:
     return -y * outputs * batch.mask
 
 
-def correct(outputs: Array, batch: Sample) -> Float[Array, "B"]:
+def correct(outputs: Array, batch: Sample) -> Float[Array, " B"]:
     """1 where every masked position is right (classes), or where the sign is right (numbers)."""
     if outputs.ndim == 3:
         right = (outputs.argmax(-1) == batch.targets) | (batch.mask == 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 
@@ -13,7 +15,7 @@ def expected_distinct(sizes: list[int], draws: list[int]) -> float:
     """
     edges = sorted({0, *sizes})
     total = 0.0
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
+    for low, high in pairwise(edges):
         log_unseen = sum(
             n * (np.log1p(-1.0 / size) if size > 1 else -np.inf)
             for size, n in zip(sizes, draws, strict=True)

@@ -21,12 +21,12 @@ HIGHEST = -1
 """Level of a sample where no curriculum says otherwise: the task itself."""
 
 
-def consecutive(step: Any, batch: int) -> UInt32[Array, "B"]:
+def consecutive(step: Any, batch: int) -> UInt32[Array, " B"]:
     """Positions step * batch ... of the run's one long sequence of draws."""
     return jnp.asarray(step).astype(jnp.uint32) * batch + jnp.arange(batch, dtype=jnp.uint32)
 
 
-def plain(index: UInt32[Array, "B"]) -> Draw:
+def plain(index: UInt32[Array, " B"]) -> Draw:
     """A draw at the task's highest level."""
     return Draw(index, jnp.full(index.shape, HIGHEST, jnp.int32))
 

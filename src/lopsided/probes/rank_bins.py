@@ -23,6 +23,4 @@ class RankBins(Probe):
         rows = jnp.asarray(bin_probabilities(context.n_ranks, self.bins), jnp.float32)
         # One bin after the other: the evaluation is compiled once, not once a bin.
         by_metric = jax.lax.map(lambda row: context.evaluate(row, "rank-bins"), rows)
-        return {
-            f"bin{b + 1}/{metric}": values[b] for metric, values in by_metric.items() for b in range(self.bins)
-        }
+        return {f"bin{b + 1}/{metric}": values[b] for metric, values in by_metric.items() for b in range(self.bins)}

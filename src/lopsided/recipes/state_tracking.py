@@ -12,7 +12,7 @@ uniform data stays at chance. The third arm is ours: the exponent is annealed to
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from lopsided.core.recipe import Recipe, Scale, ScaleName
 from lopsided.core.spec import Spec
@@ -38,16 +38,16 @@ class StateTracking(Recipe):
     figure_number = "1 (right)"
     question = "Can a transformer learn to compose permutations from uniform skills, or does it need a power law?"
     threshold = 0.9
-    scales = {
+    scales: ClassVar = {
         "smoke": Scale(2, 5, "2 CPU cores"),
-        "laptop": Scale(4, 330, "2 CPU cores"),
+        "laptop": Scale(5, 330, "2 CPU cores"),
         "paper": Scale(4, 4e6, "2 CPU cores, estimated"),
     }
 
     def specs(self, scale: ScaleName) -> dict[str, Spec]:
         base = {"smoke": _SMOKE, "laptop": _LAPTOP, "paper": _PAPER}[scale]
         fixed = {"name": "power-law", "alpha": 1.5}
-        annealed = {"name": "annealed", "start": 1.5, "end": 0.0, "begin": 0.0, "finish": 0.6}
+        annealed = {"name": "annealed", "start": 1.5, "end": 0.0, "begin": 0.0, "finish": 0.4}
         return {
             "uniform": Spec.parse({**base, "skills": {"name": "uniform"}}),
             "power law": Spec.parse({**base, "skills": fixed}),
@@ -72,9 +72,7 @@ class StateTracking(Recipe):
         chance = {"chance": results["uniform"].spec.task.chance}
         panels = [curves(results, "test/accuracy", "samples", "Uniform-test accuracy", marks=chance)]
         panels += [
-            curves(
-                results, [f"bin{b}/accuracy" for b in range(1, 6)], "samples", f"Per rank bin: {arm}", arms=[arm]
-            )
+            curves(results, [f"bin{b}/accuracy" for b in range(1, 6)], "samples", f"Per rank bin: {arm}", arms=[arm])
             for arm in ("power law", "annealed")
             if "bin1/accuracy" in results[arm].values
         ]
@@ -102,5 +100,5 @@ def _spec(task: dict[str, Any], layers: int, width: int, steps: int, every: int,
 
 
 _SMOKE = _spec({"group": "S3", "hops": 2}, 1, 16, 40, 10, 3e-3, batch=32, samples=64, warmup=10)
-_LAPTOP = _spec({"group": "A5", "hops": 3}, 2, 64, 4500, 150, 3e-3)
+_LAPTOP = _spec({"group": "A5", "hops": 3}, 2, 64, 4000, 125, 3e-3)
 _PAPER = _spec({"group": "S5", "hops": 4, "encoding": "digits"}, 4, 256, 200_000, 2000, 2e-4, heads=8, warmup=1000)

@@ -63,5 +63,3 @@ def _module_doc(recipe: Any) -> str:
     import sys
 
     return sys.modules[type(recipe).__module__].__doc__ or ""
-
-

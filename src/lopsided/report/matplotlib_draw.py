@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -10,7 +11,7 @@ from matplotlib.figure import Figure as Canvas
 
 from lopsided.report.panels import Figure, Panel
 
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.size": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -37,7 +38,7 @@ def save(figure: Figure, stem: Path) -> list[Path]:
     return paths
 
 
-def _draw(ax, panel: Panel) -> None:  # type: ignore[no-untyped-def]
+def _draw(ax: Any, panel: Panel) -> None:
     for line in panel.lines:
         ax.plot(line.x, line.middle, color=line.colour, label=line.name, lw=1.6)
         ax.fill_between(line.x, line.low, line.high, color=line.colour, alpha=0.15, lw=0)

@@ -73,8 +73,6 @@ def curves(
             label = arm_name if len(metrics) == 1 else m.split("/")[0]
             colour = PALETTE[len(lines) % len(PALETTE)]
             x = getattr(arm, axis)
-            lines.append(
-                Line(label, x, *(f(values, 0) for f in (np.nanmedian, np.nanmin, np.nanmax)), colour=colour)
-            )
+            lines.append(Line(label, x, *(f(values, 0) for f in (np.nanmedian, np.nanmin, np.nanmax)), colour=colour))
     label = METRIC_LABEL.get(metrics[0], metrics[0].split("/")[-1])
     return Panel(title, AXIS_LABEL[axis], label, lines, log_x, log_y, marks or {})

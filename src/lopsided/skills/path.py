@@ -36,7 +36,7 @@ class SkillPath(NamedTuple):
         moved = (progress - self.begin) / (self.finish - self.begin)
         return self.start + (self.end - self.start) * jnp.clip(moved, 0.0, 1.0)
 
-    def cumulative(self, progress: Any) -> Float[Array, "R"]:
+    def cumulative(self, progress: Any) -> Float[Array, " R"]:
         """The cumulative distribution over ranks at `progress`, in float32."""
         logits = -self.exponent(progress) * self.log_bin - self.log_size
         p = jnp.exp(logits - logits.max())

@@ -13,7 +13,7 @@ from lopsided.core.keys import stream
 from lopsided.core.protocols import RankOrder
 
 
-def skill_at_rank(order: RankOrder, n_skills: int, seed: Any) -> Int[Array, "R"]:
+def skill_at_rank(order: RankOrder, n_skills: int, seed: Any) -> Int[Array, " R"]:
     """The skill that holds each rank; `random` is drawn from the run's own stream "rank-order"."""
     ids = jnp.arange(n_skills, dtype=jnp.int32)
     if order == "lexicographic":

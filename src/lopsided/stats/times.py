@@ -21,17 +21,17 @@ class Times(NamedTuple):
     @property
     def median(self) -> float:
         """Median with censored members as +inf: infinite if half or more never learned."""
-        return median(self.ordinal)
+        return float(median(self.ordinal))
 
 
-def median(values: np.ndarray, axis: int = -1) -> np.ndarray | float:
+def median(values: np.ndarray, axis: int = -1) -> np.ndarray:
     """Median along an axis that tolerates infinities (the mean of two middle values, inf if one is inf)."""
     ordered = np.sort(values, axis=axis)
     n = values.shape[axis]
     low, high = np.take(ordered, (n - 1) // 2, axis), np.take(ordered, n // 2, axis)
     with np.errstate(invalid="ignore"):
         middle = np.where(np.isinf(high), high, 0.5 * (low + high))
-    return middle if middle.ndim else float(middle)
+    return middle
 
 
 def time_to_learn(axis: np.ndarray, values: np.ndarray, threshold: float) -> Times:
@@ -41,6 +41,6 @@ def time_to_learn(axis: np.ndarray, values: np.ndarray, threshold: float) -> Tim
     """
     above = np.nan_to_num(values, nan=-np.inf) >= threshold
     learned = above[:, :-1] & above[:, 1:]
-    has = learned.any(1)
+    has = np.asarray(learned.any(1))
     first = np.argmax(learned, axis=1) if learned.shape[1] else np.zeros(len(values), int)
     return Times(np.where(has, axis[first], axis[-1]).astype(np.float64), ~has)

@@ -1,6 +1,6 @@
 """Finite groups as permutation groups, or given by a multiplication table.
 
-Names: `S4` symmetric, `A5` alternating, `Z7` cyclic, `D4` dihedral (8 elements, acting on 4 points), and direct products
+Names: `S4` symmetric, `A5` alternating, `Z7` cyclic, `D4` dihedral (8 elements on 4 points), and direct products
 such as `S3xZ2`. The product is composition with the rightmost factor applied first: (p o q)(x) = p(q(x)).
 """
 

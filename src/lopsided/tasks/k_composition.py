@@ -49,7 +49,7 @@ class KComposition(Task):
     def entropy_bits(self) -> float:
         return self.k * float(np.log2(self.d))
 
-    def world(self, key: Key) -> Float[Array, "d"]:
+    def world(self, key: Key) -> Float[Array, " d"]:
         """The hidden signs w*."""
         return jax.random.rademacher(key, (self.d,), jnp.float32)
 
@@ -67,7 +67,7 @@ class KComposition(Task):
         return f"{self.k} skills out of {self.d}; w* = (+, -, -, ...): skills (1, 2, 3, 2) -> (+)(-)(-)(-) = -"
 
 
-def population_loss(w: Float[Array, "d"], target: Float[Array, "d"], p: Float[Array, "d"], k: int) -> Array:
+def population_loss(w: Float[Array, " d"], target: Float[Array, " d"], p: Float[Array, " d"], k: int) -> Array:
     """E over k skills i.i.d. from p of (prod w - prod w*)^2 / 2, exactly: each of its three terms is a k-th power.
 
     Exact for any w and any target in {-1, +1}^d; differentiable; use float64 (`jax.enable_x64`) for exact dynamics.

@@ -1,0 +1,41 @@
+# `make demo` and `make test` work in a fresh clone with Python >= 3.11, git and make, and nothing else.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+DEVELOPER := $(VENV)/.developer
+
+.PHONY: demo test bench lint types clean
+
+demo: $(INSTALLED)
+	$(BIN)/lopsided run state-tracking --scale laptop
+
+test: $(DEVELOPER)
+	$(BIN)/python -m pytest -n 2
+
+bench: $(DEVELOPER)
+	$(BIN)/python -c "import torch" 2>/dev/null || $(BIN)/pip install --quiet torch==2.13.0
+	$(BIN)/python -m benchmarks
+
+lint: $(DEVELOPER)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: $(DEVELOPER)
+	$(BIN)/pyright
+
+$(BIN)/python:
+	$(PYTHON) -c "import sys; assert sys.version_info >= (3, 11), 'lopsided needs Python 3.11 or newer'"
+	$(PYTHON) -m venv $(VENV)
+
+$(INSTALLED): pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	touch $@
+
+$(DEVELOPER): pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	touch $@ $(INSTALLED)
+
+clean:
+	rm -rf $(VENV) build src/*.egg-info

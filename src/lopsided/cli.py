@@ -1,0 +1,258 @@
+"""The command line. Few flags, frozen by a test: a setting belongs in a spec.
+
+Heavy imports (JAX, SciPy, plotting) happen inside the commands, so that `lopsided --help` is instant.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, CycloptsError, Parameter
+
+from lopsided.core.errors import InputError
+
+OUT = Path("lopsided-runs")
+Json = Annotated[bool, Parameter(name="--json", negative="", help="Print one JSON document on stdout, nothing else.")]
+Out = Annotated[Path, Parameter(name="--out", help="Folder of the store.")]
+
+app = App(
+    name="lopsided",
+    help="How lopsided should training data be? Recipes that reproduce findings and say whether they hold.",
+    version_flags=["--version"],
+)
+
+
+@app.command(name="list")
+def list_(*, as_json: Json = False) -> None:
+    """List the recipes: paper, claims, and what each scale costs."""
+    from lopsided.core.registry import registered
+
+    recipes = [cls() for cls in registered("recipe").values()]
+    rows = [
+        {
+            "name": r.name,
+            "paper": r.paper,
+            "figure": r.figure_number,
+            "question": r.question,
+            "claims": [s.claim for s in r.statements()],
+            "scales": {k: {"seconds": s.seconds, "seeds": s.seeds, "on": s.on} for k, s in r.scales.items()},
+        }
+        for r in recipes
+    ]
+    if as_json:
+        _print_json({"recipes": rows})
+        return
+    from lopsided.report.terminal import recipe_table
+
+    recipe_table(rows)
+
+
+@app.command
+def run(
+    target: str,
+    /,
+    *,
+    scale: str = "laptop",
+    seeds: int | None = None,
+    set_: Annotated[tuple[str, ...], Parameter(name="--set", consume_multiple=True, negative="")] = (),
+    out: Out = OUT,
+    as_json: Json = False,
+) -> None:
+    """Run a recipe (its name), a recipe file (FILE.py) or a spec (SPEC.json), then write its report.
+
+    What is already in the store is not trained again.
+
+    Parameters
+    ----------
+    target
+        Name of a recipe, a Python file that defines one, or a JSON file that holds a spec.
+    scale
+        smoke (seconds, exercises the code), laptop (must show the effect) or paper (the paper's numbers).
+    seeds
+        Members per arm; the recipe's own number if left out.
+    set_
+        Changes to every arm's spec: key=value, for example --set steps=500 optimizer.lr=0.01.
+    out
+        Folder of the store.
+    as_json
+        Print one JSON document on stdout, nothing else.
+    """
+    from rich.console import Console
+
+    from lopsided.recipe_run import prepare
+    from lopsided.report.live import Display
+    from lopsided.store.parts import Store
+
+    asked = prepare(target, scale, seeds, set_)
+    store = Store(out)
+    screen = Console(stderr=True)
+    names = {spec.content_hash(): name for name, spec in asked.arms.items()}
+    with Display(screen, names, asked.recipe.metric) as display:
+        done = asked.train(store, display)
+    results = asked.results(store)
+    assert results is not None
+    claims = asked.claims(results)
+    page = _write_report(store, [asked], store.root / "reports" / asked.label / "index.html")
+    from lopsided.report.summary import arm_summaries
+
+    arms = arm_summaries(results, asked.recipe.metric, asked.recipe.threshold)
+    if as_json:
+        _print_json(
+            {
+                "recipe": asked.recipe.name,
+                "scale": scale,
+                "out": str(store.root.absolute()),
+                "report": str(page.absolute()),
+                "trained": done.trained,
+                "arms": arms,
+                "claims": [c.as_json() for c in claims],
+            }
+        )
+        return
+    from lopsided.report.terminal import outcome
+
+    outcome(asked.recipe, scale, arms, claims, done, page, asked.overrides)
+
+
+@app.command
+def report(
+    directory: Path = OUT,
+    /,
+    *,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+) -> None:
+    """Write one HTML report of every run in a folder, from stored rows.
+
+    Parameters
+    ----------
+    directory
+        Folder of the store.
+    output
+        File to write; DIRECTORY/reports/report.html if left out.
+    """
+    from lopsided.recipe_run import recorded
+    from lopsided.store.parts import Store
+
+    store = _existing(directory)
+    runs = [r for r in recorded(store) if r.results(store) is not None]
+    if not runs:
+        raise InputError(f"directory = {str(directory)!r}: holds no finished run")
+    print(_write_report(Store(directory), runs, output or directory / "reports" / "report.html"))
+
+
+@app.command
+def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
+    """Every claim: the paper's number, what was measured, and the verdict from stored rows.
+
+    Parameters
+    ----------
+    recipes
+        Names of recipes; all of them if left out.
+    """
+    from lopsided.core.registry import registered
+    from lopsided.recipe_run import find, latest
+    from lopsided.store.parts import Store
+
+    store = Store(out)
+    claims = []
+    for recipe in [find(name) for name in recipes or registered("recipe")]:
+        found = latest(store, recipe)
+        if found is None:
+            claims += [s.not_run(recipe.name, "laptop") for s in recipe.statements()]
+        else:
+            claims += found.claims(found.results(store))
+    if as_json:
+        _print_json({"claims": [c.as_json() for c in claims]})
+        return
+    from lopsided.report.terminal import claim_table
+
+    claim_table(claims)
+
+
+@app.command
+def query(sql: str, /, *, out: Out = OUT, as_json: Json = False) -> None:
+    """Ask the store in SQL: views `rows` (spec, seed, step, samples, …, metric, value) and `members`.
+
+    Parameters
+    ----------
+    sql
+        For example "SELECT spec, max(value) FROM rows WHERE metric = 'test/accuracy' GROUP BY spec".
+    """
+    import duckdb
+
+    with _existing(out).connection() as con:
+        try:
+            answer = con.execute(sql)
+            columns = [c[0] for c in answer.description or []]
+            rows = answer.fetchall()
+        except duckdb.Error as error:
+            raise InputError(f"query: {str(error).splitlines()[0]}") from None
+    if as_json:
+        _print_json({"columns": columns, "rows": rows})
+        return
+    from lopsided.report.terminal import query_table
+
+    query_table(columns, rows)
+
+
+@app.command
+def doctor() -> None:
+    """Check that this machine can run lopsided, and say how it will be used."""
+    from lopsided.report.terminal import doctor_table
+
+    doctor_table()
+
+
+def _write_report(store: Any, runs: list[Any], page: Path) -> Path:
+    from lopsided.report.html import Section, write
+    from lopsided.report.matplotlib_draw import save
+
+    sections = []
+    for asked in runs:
+        results = asked.results(store)
+        figure = asked.recipe.figure(results)
+        folder = store.root / "reports" / asked.label
+        folder.mkdir(parents=True, exist_ok=True)
+        save(figure, folder / "figure")
+        hashes = {spec.content_hash() for spec in asked.arms.values()}
+        made = [p.provenance for p in store.parts() if p.final and hashes & set(p.specs)]
+        sections.append(Section(asked.recipe, results, asked.claims(results), figure, asked.overrides, made))
+    return write(sections, page)
+
+
+def _existing(folder: Path) -> Any:
+    from lopsided.store.parts import Store
+
+    if not (folder / "parts").is_dir():
+        raise InputError(f"out = {str(folder)!r}: no store there; `lopsided run RECIPE --out DIR` makes one")
+    return Store(folder)
+
+
+def _print_json(document: Any) -> None:
+    json.dump(document, sys.stdout, indent=1, allow_nan=False, default=str)
+    sys.stdout.write("\n")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Entry point: user mistakes become one line and exit code 2."""
+    try:
+        app(arguments, exit_on_error=False, print_error=False)
+    except InputError as error:
+        _fail(str(error))
+    except CycloptsError as error:
+        _fail(" ".join(str(error).split()))
+    except KeyboardInterrupt:
+        print("\nlopsided: stopped. What was committed is kept; the same command goes on from there.", file=sys.stderr)
+        sys.exit(130)
+
+
+def _fail(message: str) -> None:
+    print(f"lopsided: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""Tables for people, on stdout."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from lopsided.report.summary import claim_rows, number
+from lopsided.stats.verdict import Claim
+
+COLOURS = {"holds": "bold green", "contradicted": "bold red", "inconclusive": "yellow", "not run": "dim"}
+
+
+def _console() -> Console:
+    return Console(highlight=False, width=None if os.isatty(1) else 150)
+
+
+def recipe_table(recipes: Sequence[dict[str, Any]]) -> None:
+    """`lopsided list`."""
+    table = Table(box=SIMPLE_HEAD)
+    for column in ("recipe", "paper", "claims", "time per scale"):
+        table.add_column(column)
+    for r in recipes:
+        claims = "\n".join(f"• {c}" for c in r["claims"])
+        times = "\n".join(f"{k}: {_duration(s['seconds'])}, {s['on']}" for k, s in r["scales"].items())
+        table.add_row(f"[bold]{r['name']}[/]", f"{r['paper']}\nfig. {r['figure']}", escape(claims), times)
+    _console().print(table)
+    _console().print("Run one: [bold]lopsided run NAME --scale laptop[/]")
+
+
+def claim_table(claims: Sequence[Claim], with_recipe: bool = True) -> None:
+    """Claims with effect, verdict and the paper's number."""
+    table = Table(box=SIMPLE_HEAD)
+    for column in (["recipe"] if with_recipe else []) + ["claim", "measured [95 % interval]", "verdict", "paper"]:
+        table.add_column(column, no_wrap=column in ("recipe", "verdict"))
+    for claim, (text, effect, verdict, paper) in zip(claims, claim_rows(claims), strict=True):
+        shown = [escape(text), escape(effect), f"[{COLOURS[verdict]}]{verdict}[/]", escape(paper)]
+        table.add_row(*([f"{claim.recipe} ({claim.scale})"] if with_recipe else []), *shown)
+    _console().print(table)
+
+
+def outcome(
+    recipe: Any,
+    scale: str,
+    arms: Sequence[dict[str, Any]],
+    claims: Sequence[Claim],
+    done: Any,
+    page: Path,
+    overrides: Sequence[str],
+) -> None:
+    """The end of `lopsided run`."""
+    console = _console()
+    table = Table(box=SIMPLE_HEAD, title=recipe.question, title_justify="left")
+    heads = ("arm", "members", "final median", "lowest … highest", "compute to learn", "never learned", "diverged")
+    for i, head in enumerate(heads):
+        table.add_column(head, justify="right" if i else "left")
+    for a in arms:
+        median = a["time_to_learn"]["median_compute"]
+        f = a["final"]
+        table.add_row(
+            a["name"],
+            str(a["members"]),
+            number(f["median"]),
+            f"{number(f['low'])} … {number(f['high'])}",
+            f"> {number(a['budget_compute'])}" if median is None else number(median),
+            f"{a['time_to_learn']['censored']} of {a['members']}",
+            str(a["diverged"]),
+        )
+    console.print(table)
+    console.print(
+        f"[dim]{recipe.metric}; learned = {recipe.threshold:g} reached and held at the next evaluation; "
+        "compute = samples seen.[/]"
+    )
+    if overrides:
+        console.print(f"[yellow]Changed by hand: {escape(' '.join(overrides))}. Verdicts are about that setting.[/]")
+    if claims:
+        claim_table(claims, with_recipe=False)
+    if scale == "smoke":
+        console.print("[dim]Smoke scale only exercises the code: no verdicts.[/]")
+    trained = f"Trained {done.trained} members in {done.seconds:.0f} s" if done.trained else "Nothing to train"
+    console.print(f"{trained}; {done.already} were already in the store.")
+    console.print(f"Report: {page}", soft_wrap=True)
+
+
+def query_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """`lopsided query`."""
+    table = Table(*columns, box=SIMPLE_HEAD)
+    for row in rows:
+        table.add_row(*(escape(f"{v:.6g}" if isinstance(v, float) else str(v)) for v in row))
+    _console().print(table)
+
+
+def doctor_table() -> None:
+    """`lopsided doctor`."""
+    import jax
+
+    from lopsided.core.provenance import software
+    from lopsided.engines import devices
+
+    devices.setup(1 << 20)
+    found = jax.devices()
+    table = Table(box=SIMPLE_HEAD, show_header=False)
+    table.add_row("Python", platform.python_version())
+    for name, version in software().items():
+        table.add_row(name, version)
+    table.add_row("devices for ensembles", f"{len(found)} x {found[0].device_kind} ({found[0].platform})")
+    table.add_row("memory", f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.1f} GiB")
+    table.add_row("free disk here", f"{shutil.disk_usage('.').free / 2**30:.1f} GiB")
+    table.add_row("compilation cache", str(devices.cache_folder()))
+    value = float(jax.jit(lambda x: (x @ x).sum())(jax.numpy.ones((8, 8))))
+    table.add_row("a product of ones", "right" if value == 512.0 else f"WRONG: {value}")
+    _console().print(table)
+
+
+def _duration(seconds: float) -> str:
+    if seconds != seconds:
+        return "unknown"
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"

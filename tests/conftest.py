@@ -1,0 +1,56 @@
+"""Shared by all tests: shapes are checked at run time, JAX is set up once, slow things are small."""
+
+import os
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+from jaxtyping import install_import_hook
+
+SHAPED = ["core.keys", "core.threefry", "models", "plans", "optim", "tasks", "probes"]
+install_import_hook([f"lopsided.{name}" for name in SHAPED], "beartype.beartype")
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from lopsided.core.spec import Spec  # noqa: E402
+from lopsided.engines import devices  # noqa: E402
+
+devices.setup(1 << 20)
+
+settings.register_profile("normal", max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("nightly", max_examples=5_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "normal"))
+
+PARITY = {
+    "task": {"name": "sparse-parity", "d": 8, "k": 2},
+    "model": {"name": "mlp", "width": 16},
+    "plan": {"name": "fixed", "size": 64, "batch": 16},
+    "optimizer": {"name": "sgd", "lr": 0.5},
+    "loss": "logistic",
+    "steps": 60,
+    "evaluation": {"every": 20, "samples": 64},
+}
+TRACKING = {
+    "task": {"name": "state-tracking", "group": "S3", "hops": 2},
+    "skills": {"name": "annealed"},
+    "rank_order": "random",
+    "model": {"name": "transformer", "layers": 1, "width": 16},
+    "plan": {"name": "online", "batch": 16},
+    "optimizer": {"name": "adamw", "lr": 3e-3, "schedule": "cosine", "warmup": 5},
+    "loss": "cross-entropy",
+    "steps": 30,
+    "evaluation": {"every": 10, "samples": 64},
+    "probes": [{"name": "rank-bins", "bins": 3}],
+}
+
+
+@pytest.fixture
+def parity():
+    """A spec that trains in milliseconds; call with changes."""
+    return lambda **changes: Spec.parse({**PARITY, **changes})
+
+
+@pytest.fixture
+def tracking():
+    """A small transformer's spec; call with changes."""
+    return lambda **changes: Spec.parse({**TRACKING, **changes})

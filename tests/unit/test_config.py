@@ -1,0 +1,109 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lopsided.core.errors import InputError
+from lopsided.core.spec import Spec
+from lopsided.optim.optimizers import SGD
+
+
+def test_canonical_json_does_not_depend_on_how_it_was_written(parity):
+    spec = parity()
+    shuffled = dict(reversed(list(spec.model_dump(mode="json").items())))
+    assert Spec.parse(shuffled).canonical_json() == spec.canonical_json()
+    assert Spec.parse(json.loads(spec.canonical_json())).content_hash() == spec.content_hash()
+
+
+def test_hash_is_pinned(parity):
+    """The hash names stored rows: if this changes, every store loses its runs. Update only with a new schema."""
+    assert parity().content_hash() == "PINNED"
+
+
+def test_every_field_changes_the_hash(parity):
+    base = parity()
+    changed = [
+        parity(steps=61),
+        parity(loss="square"),
+        parity(rank_order="random"),
+        parity(optimizer={"name": "sgd", "lr": 0.25}),
+        parity(model={"name": "mlp", "width": 17}),
+        parity(probes=[{"name": "weight-norms"}]),
+    ]
+    assert len({s.content_hash() for s in [base, *changed]}) == 1 + len(changed)
+
+
+def test_negative_zero_is_zero():
+    assert SGD(lr=1, floor=-0.0).content_hash() == SGD(lr=1, floor=0.0).content_hash()
+
+
+def test_dials_do_not_split_an_ensemble_but_shapes_do(parity):
+    base = parity()
+    dial = parity(optimizer={"name": "sgd", "lr": 0.1}, plan={"name": "fixed", "size": 99, "batch": 16})
+    shape = parity(plan={"name": "fixed", "size": 64, "batch": 8})
+    assert dial.skeleton() == base.skeleton() != shape.skeleton()
+
+
+def test_bind_puts_dials_back(parity):
+    spec = parity()
+    assert spec.bind(spec.dials()) == spec
+    assert spec.bind({"optimizer": {"lr": 7.0}}).optimizer.lr == 7.0
+
+
+@pytest.mark.parametrize(
+    ("change", "names"),
+    [
+        ({"stepz": 3}, ["stepz", "steps"]),
+        ({"steps": 0}, ["steps", "0"]),
+        ({"steps": "many"}, ["steps", "many"]),
+        ({"task": {"name": "sparse-parity", "k": 0}}, ["task", "k", "0"]),
+        ({"task": {"name": "sparse-parity", "d": 4, "k": 5}}, ["task", "k = 5", "d = 4"]),
+        ({"task": {"name": "sparse-party"}}, ["sparse-parity"]),
+        ({"task": "modular"}, ["unknown task", "sparse-parity"]),
+        ({"optimizer": {"name": "sgd", "lr": float("nan")}}, ["optimizer", "lr", "nan"]),
+        ({"optimizer": {"name": "sgd", "lr": -1}}, ["optimizer", "lr", "-1"]),
+        ({"optimizer": {"name": "sgd", "lr": 1, "momentum": 0.9}}, ["momentum", "lr"]),
+        ({"evaluation": {"every": 100}}, ["evaluation.every", "100"]),
+        ({"loss": "cross-entropy"}, ["loss", "square"]),
+        ({"skills": {"name": "power-law", "alpha": 1.0}}, ["skills"]),
+        ({"plan": {"name": "phases", "batch": 4, "phases": [{"size": 8, "steps": 5}]}}, ["steps", "60"]),
+        ({"plan": {"name": "fixed", "size": 0, "batch": 4}}, ["plan", "size", "0"]),
+    ],
+)
+def test_refusals_name_field_value_and_what_is_valid(parity, change, names):
+    with pytest.raises(InputError) as error:
+        parity(**change)
+    message = str(error.value)
+    assert "\n" not in message
+    for name in names:
+        assert name in message
+
+
+def test_moving_distribution_needs_fresh_samples(tracking):
+    with pytest.raises(InputError, match="online"):
+        tracking(plan={"name": "fixed", "size": 100, "batch": 16})
+
+
+@given(
+    key=st.sampled_from(["task", "model", "plan", "optimizer", "steps", "loss", "evaluation", "skills", "probes"]),
+    value=st.recursive(
+        st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=8),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+        max_leaves=5,
+    ),
+)
+def test_anything_is_either_a_spec_or_a_one_line_refusal(key, value):
+    from tests.conftest import PARITY
+
+    message = refusal({**PARITY, key: value})
+    assert message is None or "\n" not in message
+
+
+def refusal(data):
+    """What a bad spec is told; any other exception than InputError passes through and fails the test."""
+    try:
+        Spec.parse(data)
+    except InputError as error:
+        return str(error)
+    return None

@@ -1,0 +1,89 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from lopsided.core.errors import InputError
+from lopsided.core.keys import stream
+from lopsided.core.protocols import Classes, Scalar, Tokens, Vector
+from lopsided.models._linear import matmul
+from lopsided.models.mlp import MLP
+from lopsided.models.product import Product
+from lopsided.models.transformer import Transformer
+
+KEY = stream(0, "init")
+TOKENS = jnp.array(np.random.default_rng(0).integers(0, 11, (5, 6)), jnp.int32)
+
+
+@pytest.mark.parametrize("depth", [2, 4])
+def test_torch_default_bounds_and_spread(depth):
+    net = MLP(width=200, depth=depth).init(KEY, Vector(50), Scalar(True))
+    for layer in net.layers:
+        unit = layer.weight.shape[0] ** -0.5
+        for leaf in (layer.weight, layer.bias):
+            assert float(jnp.abs(leaf).max()) <= unit
+        assert float(layer.weight.std()) == pytest.approx(unit / 3**0.5, rel=0.1)
+
+
+def test_gaussian_initialisation():
+    net = MLP(width=400, initialisation="gaussian").init(KEY, Vector(100), Scalar(True))
+    assert float(net.layers[0].weight.std()) == pytest.approx(0.1, rel=0.02)
+    assert float(jnp.abs(net.layers[0].bias).max()) == 0
+
+
+def test_perceptron_equals_numpy():
+    net = MLP(width=7, depth=3).init(KEY, Vector(4), Scalar(True))
+    x = np.random.default_rng(1).normal(size=(3, 4)).astype(np.float32)
+    h = x
+    for layer in net.layers[:-1]:
+        h = np.maximum(h @ np.asarray(layer.weight) + np.asarray(layer.bias), 0)
+    expected = h @ np.asarray(net.layers[-1].weight)[:, 0] + np.asarray(net.layers[-1].bias)[0]
+    np.testing.assert_allclose(net(jnp.asarray(x)), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_matmul_has_the_gradients_of_matmul():
+    x, w = jax.random.normal(KEY, (3, 5, 4)), jax.random.normal(KEY, (4, 6))
+    pair = (jax.grad(lambda x, w, op=op: jnp.sin(op(x, w)).sum(), argnums=(0, 1))(x, w) for op in (matmul, jnp.matmul))
+    for ours, theirs in zip(*pair, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("attention", ["encoder", "causal"])
+@pytest.mark.parametrize("norm", ["layer", "rms"])
+def test_reading_few_positions_equals_reading_all(attention, norm):
+    """Skipping unread positions in the last block is an optimisation, not another model."""
+    config = Transformer(layers=2, width=16, attention=attention, norm=norm)
+    some = config.init(KEY, Tokens(11, 6), Classes(10, (1, 5)))
+    everything = config.init(KEY, Tokens(11, 6), Classes(10, tuple(range(6))))
+    np.testing.assert_allclose(some(TOKENS), everything(TOKENS)[:, (1, 5)], rtol=2e-5, atol=2e-5)
+
+
+def test_causal_model_ignores_the_future():
+    net = Transformer(layers=2, width=16, attention="causal").init(KEY, Tokens(11, 6), Classes(10, tuple(range(6))))
+    changed = TOKENS.at[:, 4:].set(3)
+    np.testing.assert_allclose(net(TOKENS)[:, :4], net(changed)[:, :4], rtol=1e-5, atol=1e-5)
+    assert not np.allclose(net(TOKENS)[:, 4:], net(changed)[:, 4:])
+
+
+def test_encoder_attends_to_everything():
+    net = Transformer(layers=1, width=16).init(KEY, Tokens(11, 6), Classes(10, (0,)))
+    assert not np.allclose(net(TOKENS), net(TOKENS.at[:, 5].set(3)))
+
+
+def test_product_model():
+    net = Product(r=0.5).init(KEY, Tokens(8, 3), Scalar(True))
+    x = jnp.array([[0, 1, 1]])
+    assert float(net(x)[0]) == pytest.approx(float(net.w[0] * net.w[1] ** 2))
+
+
+@pytest.mark.parametrize(
+    ("model", "inputs"), [(MLP(), Tokens(3, 2)), (Transformer(), Vector(3)), (Product(), Vector(3))]
+)
+def test_wrong_kind_of_input_is_refused(model, inputs):
+    with pytest.raises(InputError, match=model.name):
+        model.init(KEY, inputs, Scalar(True))
+
+
+def test_heads_must_divide_width():
+    with pytest.raises(InputError, match="heads = 5"):
+        Transformer(width=16, heads=5)

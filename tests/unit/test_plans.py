@@ -1,0 +1,123 @@
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lopsided.core.errors import InputError
+from lopsided.core.keys import stream
+from lopsided.plans.curriculum import Curriculum
+from lopsided.plans.phases import Phases
+from lopsided.plans.simple import Fixed, FullBatch, Online
+
+KEY = stream(0, "plan")
+
+
+LONGEST = 40
+
+
+@partial(jax.jit, static_argnums=0)
+def _draw(skeleton, dials, key):
+    return jax.vmap(lambda t: skeleton.bind(dials).draw(key, t).index)(jnp.arange(LONGEST))
+
+
+def indices(plan, steps, key=KEY):
+    """(steps, batch) indices, drawn as the engine draws them: sizes are traced, so one compilation serves them all."""
+    dials = plan.dials()
+    zero = plan.bind(jax.tree.map(lambda x: 1, dials))
+    return np.asarray(_draw(zero, dials, key))[:steps]
+
+
+@given(st.sampled_from([1, 7, 32]), st.integers(1, 30))
+def test_online_never_repeats(batch, steps):
+    drawn = indices(Online(batch=batch), steps)
+    assert sorted(drawn.ravel().tolist()) == list(range(batch * steps))
+    assert Online(batch=batch).distinct(steps) == batch * steps
+
+
+@given(st.integers(1, 50), st.sampled_from([1, 5, 16]), st.integers(1, 12))
+def test_without_replacement_every_sample_comes_equally_often(size, batch, steps):
+    plan = Fixed(size=size, batch=batch, replacement=False)
+    drawn = indices(plan, steps).ravel()
+    counts = np.bincount(drawn, minlength=size)
+    assert len(counts) == size
+    assert counts.max() - counts.min() <= 1
+    assert plan.distinct(steps) == np.count_nonzero(counts)
+    for epoch in range(len(drawn) // size):
+        assert sorted(drawn[epoch * size : (epoch + 1) * size].tolist()) == list(range(size))
+
+
+@given(st.sampled_from([1, 9, 50]), st.integers(1, 10))
+def test_full_batch_uses_everything_every_step(size, steps):
+    drawn = indices(FullBatch(size=size), steps)
+    assert (drawn == np.arange(size)).all()
+    assert FullBatch(size=size).distinct(steps) == size
+
+
+def test_with_replacement_counts_match_expectation():
+    plan = Fixed(size=500, batch=64)
+    found = [len(np.unique(indices(plan, 12, stream(s, "plan")))) for s in range(60)]
+    assert np.mean(found) == pytest.approx(plan.distinct(12), abs=4 * np.std(found) / 60**0.5)
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 300), st.integers(1, 6)), min_size=3, max_size=3),
+    st.just(16),
+)
+def test_phases_stay_in_nested_subsets(pairs, batch):
+    pairs = sorted(pairs)
+    plan = Phases(batch=batch, phases=[{"size": n, "steps": t} for n, t in pairs])
+    steps = sum(t for _, t in pairs)
+    plan.declared(steps)
+    drawn, start = indices(plan, steps), 0
+    for size, length in pairs:
+        assert drawn[start : start + length].max() < size
+        start += length
+    assert 0 < plan.distinct(steps) <= pairs[-1][0]
+
+
+def test_phases_count_distinct_samples():
+    plan = Phases(batch=32, phases=[{"size": 50, "steps": 10}, {"size": 1000, "steps": 20}])
+    found = [len(np.unique(indices(plan, 30, stream(s, "plan")))) for s in range(60)]
+    assert np.mean(found) == pytest.approx(plan.distinct(30), abs=4 * np.std(found) / 60**0.5)
+
+
+def test_phases_by_share_equal_phases_by_size():
+    share = Phases(batch=10, phases=[{"share": 0.01, "steps": 40}, {"share": 1.0, "steps": 60}])
+    size = Phases(batch=10, phases=[{"size": 10, "steps": 40}, {"size": 1000, "steps": 60}])
+    assert share.content_hash() == size.content_hash()
+
+
+@pytest.mark.parametrize(
+    ("phases", "match"),
+    [
+        ([{"size": 10, "steps": 1}, {"size": 5, "steps": 1}], "never shrink"),
+        ([{"steps": 1}], "either size or share"),
+        ([{"size": 3, "share": 0.5, "steps": 1}], "either size or share"),
+        ([], "phases"),
+    ],
+)
+def test_impossible_phases_are_refused(phases, match):
+    with pytest.raises(InputError, match=match):
+        Phases(batch=4, phases=phases)
+
+
+def test_curriculum_mixes_levels_as_declared():
+    plan = Curriculum(batch=4000, stages=[{"steps": 2, "weights": [1]}, {"steps": 3, "weights": [0, 1, 3]}])
+    plan.declared(5)
+    levels = [np.asarray(plan.draw(KEY, t).level) for t in range(5)]
+    assert (np.concatenate(levels[:2]) == 0).all()
+    later = np.bincount(np.concatenate(levels[2:]), minlength=3) / 12000
+    np.testing.assert_allclose(later, [0, 0.25, 0.75], atol=0.02)
+    with pytest.raises(InputError, match="add up to 5"):
+        plan.declared(6)
+
+
+@settings(max_examples=10)
+@given(st.integers(1, 200), st.integers(0, 1000))
+def test_draws_are_functions_of_key_and_step(size, step):
+    for plan in (Online(batch=8), Fixed(size=size, batch=8), Fixed(size=size, batch=8, replacement=False)):
+        assert (plan.draw(KEY, step).index == plan.draw(KEY, step).index).all()

@@ -1,0 +1,181 @@
+"""The verdict machinery: definitions, agreement with SciPy, calibration and power by simulation."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats as sps
+
+from lopsided.stats.compare import compare_times, compare_values, log_rank_scores, permutation_p
+from lopsided.stats.times import Times, median, time_to_learn
+from lopsided.stats.verdict import Statement
+
+CLAIM = Statement("fast is faster", "none")
+AT = ("recipe", "laptop")
+
+
+def times(values, budget):
+    values = np.asarray(values, float)
+    return Times(np.minimum(values, budget), values > budget)
+
+
+def test_learned_means_reached_and_held_at_the_next_evaluation():
+    axis = np.array([10, 20, 30, 40, 50])
+    curves = np.array(
+        [
+            [0.1, 0.95, 0.96, 0.97, 0.99],  # learned at 20
+            [0.1, 0.95, 0.50, 0.97, 0.99],  # a spike at 20 does not count
+            [0.1, 0.20, 0.30, 0.40, 0.95],  # reached at the end only: nothing confirms it
+            [0.1, 0.20, 0.30, 0.40, 0.50],
+            [0.1, 0.95, 0.96, np.nan, np.nan],  # learned, then diverged
+            [0.1, np.nan, np.nan, np.nan, np.nan],
+        ]
+    )
+    found = time_to_learn(axis, curves, 0.9)
+    assert found.censored.tolist() == [False, False, True, True, False, True]
+    assert found.time.tolist() == [20, 40, 50, 50, 20, 50]
+
+
+def test_one_evaluation_confirms_nothing():
+    assert time_to_learn(np.array([10]), np.array([[1.0]]), 0.5).censored.all()
+
+
+@given(arrays(float, st.integers(1, 9), elements=st.floats(1, 100)), st.floats(1, 100))
+def test_median_counts_censored_members_as_infinite(values, budget):
+    found = times(values, budget).median
+    expected = np.median(np.where(values > budget, np.inf, values)) if (values > budget).mean() < 0.5 else np.inf
+    assert found == pytest.approx(expected) or (np.isinf(found) and (values > budget).mean() >= 0.5)
+
+
+def test_median_of_infinities():
+    assert median(np.array([1.0, np.inf])) == np.inf
+    assert median(np.array([1.0, 2.0, np.inf])) == 2.0
+
+
+def test_log_rank_scores_give_scipys_statistic():
+    rng = np.random.default_rng(0)
+    a, b = times(rng.exponential(1, 12), 1.5), times(rng.exponential(2, 15), 1.5)
+    pooled = Times(np.concatenate([a.time, b.time]), np.concatenate([a.censored, b.censored]))
+    observed_minus_expected = log_rank_scores(pooled)[:12].sum()
+    as_scipy = [sps.CensoredData.right_censored(t.time, t.censored) for t in (a, b)]
+    theirs = sps.logrank(*as_scipy).statistic
+    assert np.sign(observed_minus_expected) == np.sign(theirs)
+    # SciPy divides by the standard deviation of the hypergeometric; recompute it here.
+    events = np.unique(pooled.time[~pooled.censored])
+    risk = (pooled.time[:, None] >= events).sum(0)
+    risk_a = (a.time[:, None] >= events).sum(0)
+    d = ((pooled.time[:, None] == events) & ~pooled.censored[:, None]).sum(0)
+    variance = (d * risk_a * (risk - risk_a) * (risk - d) / np.maximum(risk**2 * (risk - 1), 1)).sum()
+    assert observed_minus_expected / variance**0.5 == pytest.approx(theirs, rel=1e-6)
+
+
+def decided(slow, fast):
+    return CLAIM.faster(*AT, slow, fast, "steps").verdict
+
+
+# The sample sizes and budgets that recipes use: seeds per arm, share of the true median given as budget.
+DESIGNS = [(4, 1.0), (5, 1.3), (8, 1.0), (8, 3.0)]
+
+
+@pytest.mark.parametrize(("n", "budget"), DESIGNS)
+def test_same_distribution_is_decided_at_most_one_time_in_twenty(n, budget):
+    """1,000 comparisons of two arms drawn from one log-normal, censoring included."""
+    rng = np.random.default_rng(n)
+    draws = rng.lognormal(0, 0.3, (1000, 2, n))
+    verdicts = [decided(times(a, budget), times(b, budget)) for a, b in draws]
+    assert sum(v in ("holds", "contradicted") for v in verdicts) <= 50
+
+
+@pytest.mark.parametrize("n", [4, 8])
+def test_same_distribution_of_values_is_decided_at_most_one_time_in_twenty(n):
+    rng = np.random.default_rng(n)
+    draws = np.round(rng.beta(2, 5, (1000, 2, n)), 2)  # ties included
+    verdicts = [CLAIM.higher(*AT, a, b, "accuracy").verdict for a, b in draws]
+    assert sum(v != "inconclusive" for v in verdicts) <= 50
+
+
+@pytest.mark.parametrize(("n", "ratio", "spread"), [(8, 1.5, 0.15), (5, 12, 0.3), (4, 12, 0.3)])
+def test_effects_of_the_prototypes_are_found(n, ratio, spread):
+    """SPEC's effects: parity GD 1.5 times fewer steps and 12 times less compute; at least 90 % of 300 are `holds`."""
+    rng = np.random.default_rng(0)
+    found = [
+        decided(times(ratio * rng.lognormal(0, spread, n), 1e9), times(rng.lognormal(0, spread, n), 1e9))
+        for _ in range(300)
+    ]
+    assert found.count("holds") >= 270
+
+
+@pytest.mark.parametrize(("n", "learns"), [(5, 0.99), (8, 0.95)])
+def test_learning_against_never_learning_is_found(n, learns):
+    """State tracking: one arm at chance for the whole budget, the other learns in nearly every seed."""
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(300):
+        fast = np.where(rng.random(n) < learns, rng.lognormal(-0.5, 0.3, n), np.inf)
+        found.append(decided(times(np.full(n, np.inf), 2.0), times(fast, 2.0)))
+    assert found.count("holds") >= 270
+
+
+def test_reversed_effect_is_contradicted():
+    rng = np.random.default_rng(0)
+    slow, fast = rng.lognormal(0, 0.1, 8), rng.lognormal(1, 0.1, 8)
+    assert decided(times(slow, 1e9), times(fast, 1e9)) == "contradicted"
+
+
+def test_known_bounds_when_an_arm_never_learns():
+    never, fast = times([np.inf] * 4, 100.0), times([10.0, 11, 12, 13], 100.0)
+    claim = CLAIM.faster(*AT, never, fast, "steps")
+    assert claim.verdict == "holds"
+    assert claim.effect == pytest.approx(100 / 11.5)
+    assert claim.interval[1] is None
+    both = CLAIM.faster(*AT, never, never, "steps")
+    assert (both.verdict, both.effect) == ("inconclusive", None)
+
+
+def test_at_least_asks_for_more_than_faster():
+    """Two arms whose times differ by exactly a factor of 2."""
+    fast = np.exp(0.2 * sps.norm.ppf((np.arange(8) + 0.5) / 8))
+    verdict = {r: CLAIM.faster(*AT, times(2 * fast, 99), times(fast, 99), "steps", r).verdict for r in (1, 2, 4)}
+    assert verdict == {1: "holds", 2: "inconclusive", 4: "contradicted"}
+
+
+def test_different_budgets_do_not_make_an_effect():
+    """The same arm followed ten times longer is not slower."""
+    rng = np.random.default_rng(0)
+    decisions = [
+        decided(times(rng.lognormal(1, 0.3, 8), 30.0), times(rng.lognormal(1, 0.3, 8), 2.5)) for _ in range(300)
+    ]
+    assert sum(d != "inconclusive" for d in decisions) <= 15
+
+
+@pytest.mark.parametrize("n", [3, 5])
+def test_enumerated_p_value_equals_scipys(n):
+    rng = np.random.default_rng(n)
+    a, b = rng.normal(0, 1, n), rng.normal(1, 1, n)
+    theirs = sps.permutation_test(
+        (a, b), lambda x, y, axis: x.sum(axis) - y.sum(axis), vectorized=True, n_resamples=10**5
+    ).pvalue
+    assert permutation_p(a, b) == pytest.approx(theirs)
+
+
+def test_bounds():
+    near = np.array([1.0, 1.1, 0.9, 1.05])
+    assert CLAIM.below(*AT, near, 2.0, "x").verdict == "holds"
+    assert CLAIM.below(*AT, near, 0.5, "x").verdict == "contradicted"
+    assert CLAIM.above(*AT, near, 1.0, "x").verdict == "inconclusive"
+    assert CLAIM.below(*AT, near[:1], 2.0, "x").verdict == "inconclusive"
+
+
+@given(arrays(float, 4, elements=st.floats(0, 1)), arrays(float, 4, elements=st.floats(0, 1)))
+def test_comparison_is_antisymmetric(a, b):
+    one, other = compare_values(a, b), compare_values(b, a)
+    assert one.effect == pytest.approx(-other.effect)
+    assert one.p_value == pytest.approx(other.p_value)
+
+
+def test_ratio_inverts():
+    a, b = times([10.0, 12, 14, 16], 100), times([20.0, 22, 28, 30], 100)
+    one, other = compare_times(b, a), compare_times(a, b)
+    assert one.effect == pytest.approx(1 / other.effect)
+    assert one.p_value == pytest.approx(other.p_value)
