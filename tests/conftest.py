@@ -9,8 +9,8 @@ from jaxtyping import install_import_hook
 SHAPED = ["core.keys", "core.threefry", "models", "plans", "optim", "tasks", "probes"]
 install_import_hook([f"lopsided.{name}" for name in SHAPED], "beartype.beartype")
 
-import pytest
-from hypothesis import HealthCheck, settings
+import pytest  # noqa: E402
+from hypothesis import HealthCheck, settings  # noqa: E402
 
 from lopsided.core.spec import Spec  # noqa: E402
 from lopsided.engines import devices  # noqa: E402

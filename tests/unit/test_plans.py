@@ -121,3 +121,10 @@ def test_curriculum_mixes_levels_as_declared():
 def test_draws_are_functions_of_key_and_step(size, step):
     for plan in (Online(batch=8), Fixed(size=size, batch=8), Fixed(size=size, batch=8, replacement=False)):
         assert (plan.draw(KEY, step).index == plan.draw(KEY, step).index).all()
+
+
+def test_sizes_and_lengths_of_phases_are_dials():
+    """Members with other phase sizes share a program."""
+    a, b = (Phases(batch=4, phases=[{"size": n, "steps": 2}, {"size": 9, "steps": 3}]) for n in (3, 5))
+    assert a.skeleton() == b.skeleton()
+    assert a.bind(b.dials()) == b

@@ -21,10 +21,11 @@ class _DialMark:
     """Marks a field as a dial (see the module's docstring)."""
 
 
-_DIAL = _DialMark()
-DialFloat = Annotated[float, _DIAL]
-DialInt = Annotated[int, _DIAL]
-Rate = Annotated[float, _DIAL, Field(gt=0, le=1e6)]
+DIAL = _DialMark()
+"""Put it on the outside: `Annotated[Size | None, DIAL]`; inside a union it would not be seen."""
+DialFloat = Annotated[float, DIAL]
+DialInt = Annotated[int, DIAL]
+Rate = Annotated[float, DIAL, Field(gt=0, le=1e6)]
 """A positive dial, for example a learning rate."""
 
 
@@ -69,7 +70,7 @@ class Config(BaseModel):
         found: dict[str, Any] = {}
         for name, field in type(self).model_fields.items():
             value = getattr(self, name)
-            if _is_dial(field.metadata):
+            if _is_dial(field.metadata) and value is not None:
                 found[name] = value
             elif isinstance(value, Config) and (nested := value.dials()):
                 found[name] = nested

@@ -9,19 +9,19 @@ import jax.numpy as jnp
 import numpy as np
 from pydantic import Field, model_validator
 
-from lopsided.core.config import Config, DialInt
+from lopsided.core.config import DIAL, Config, DialInt
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key, below, words
 from lopsided.core.protocols import Draw, Plan
 from lopsided.plans._counting import expected_distinct
-from lopsided.plans.simple import Batch, DialSize, plain
+from lopsided.plans.simple import Batch, Size, plain
 
 
 class Phase(Config):
     """`steps` steps on the first `size` samples; `share` instead of `size` is a fraction of what online would see."""
 
     steps: Annotated[DialInt, Field(ge=1)]
-    size: DialSize | None = None
+    size: Annotated[Size | None, DIAL] = None
     share: Annotated[float, Field(gt=0, le=1)] | None = None
 
     @model_validator(mode="after")

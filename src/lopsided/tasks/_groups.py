@@ -47,9 +47,22 @@ def named(name: str) -> Group:
         elements.append(tuple(element))
     elements.sort()
     points = np.array(elements, np.int32)
-    codes = {e: i for i, e in enumerate(elements)}
-    table = np.array([[codes[tuple(p[q])] for q in points] for p in points], np.int32)
-    return Group(table, points, codes[tuple(range(points.shape[1]))])
+    table = _multiplication_table(points)
+    return Group(table, points, elements.index(tuple(range(points.shape[1]))))
+
+
+def _multiplication_table(points: np.ndarray) -> np.ndarray:
+    """(G, G) table of p o q. Elements are told apart by the images of the fewest leading points that suffice."""
+    base = next(m for m in range(1, points.shape[1] + 1) if len(np.unique(points[:, :m], axis=0)) == len(points))
+    weight = np.random.default_rng(0).integers(0, 2**63, base, dtype=np.uint64)
+    code = (points[:, :base].astype(np.uint64) * weight).sum(1)
+    order = np.argsort(code)
+    assert (np.diff(code[order]) > 0).all(), "two elements share a code"
+    table = np.empty((len(points), len(points)), np.int32)
+    for a, p in enumerate(points):
+        product = (p[points[:, :base]].astype(np.uint64) * weight).sum(1)
+        table[a] = order[np.searchsorted(code[order], product)]
+    return table
 
 
 def _factor(part: str, whole: str) -> list[tuple[int, ...]]:

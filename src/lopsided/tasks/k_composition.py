@@ -1,4 +1,4 @@
-"""k-composition: hidden signs w* in {-1, +1}^d, input k skills, label the product of their signs (paper A, section 3)."""
+"""k-composition: hidden signs w* in {-1, +1}^d, input k skills, label their product (paper A, section 3)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 from pydantic import Field, field_validator
+from scipy.stats import binom
 
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key, words
@@ -43,7 +44,9 @@ class KComposition(Task):
 
     @property
     def chance(self) -> float:
-        return 0.5
+        """(1 + E[(sum w* / d)^k]) / 2 over the hidden signs: k is even, so an even label is always the likelier one."""
+        plus = np.arange(self.d + 1)
+        return float(0.5 * (1 + (binom.pmf(plus, self.d, 0.5) * (2 * plus / self.d - 1) ** self.k).sum()))
 
     @property
     def entropy_bits(self) -> float:

@@ -32,7 +32,8 @@ class StateTracking(Task):
 
     @model_validator(mode="after")
     def _group_exists(self) -> StateTracking:
-        if self.encoding == "digits" and self.algebra.points is None:
+        group = self.algebra  # built here so that an impossible group is refused with the spec
+        if self.encoding == "digits" and group.points is None:
             raise InputError("encoding = 'digits': needs a named group; a table only has element numbers")
         return self
 

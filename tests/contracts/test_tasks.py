@@ -1,0 +1,155 @@
+"""What every task promises, checked for each one by its mere existence."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from lopsided.core.keys import seed_words, stream
+from lopsided.core.protocols import Classes, SkillLaw, Tokens, Vector
+from lopsided.core.registry import registered
+from lopsided.skills.distributions import PowerLaw, Uniform
+from lopsided.skills.ranks import skill_at_rank
+
+VARIANTS = {
+    "state-tracking": [
+        {"group": "S3", "hops": 2},
+        {"group": "S5", "hops": 4, "encoding": "digits"},
+        {"group": "A5", "hops": 3},
+        {"group": "S4", "hops": 4},
+        {"group": "Z7", "hops": 5},
+        {"group": "D4", "hops": 3, "encoding": "digits"},
+        {"group": "S3xZ2", "hops": 3, "encoding": "digits"},
+        {"group": ((0, 1), (1, 0)), "hops": 6},
+    ],
+    "sparse-parity": [{"d": 20, "k": 6}, {"d": 10, "k": 10}, {"d": 100, "k": 3}],
+    "k-composition": [{"d": 16, "k": 2}, {"d": 64, "k": 4}],
+}
+CASES = [
+    pytest.param(cls(**variant), id=f"{name}-{i}")
+    for name, cls in registered("task").items()
+    for i, variant in enumerate(VARIANTS.get(name, [{}]))
+]
+each_task = pytest.mark.parametrize("task", CASES)
+
+
+def law_of(task, skills, order="lexicographic", seed=0):
+    if not task.n_skills:
+        return None
+    return SkillLaw(skills.path(task.n_skills).cumulative(0.0), skill_at_rank(order, task.n_skills, seed))
+
+
+def draw(task, n, seed=0, name="train", skills=None, order="lexicographic", start=0):
+    law = law_of(task, skills or Uniform(), order, seed)
+    world = task.world(stream(seed, "world"))
+    key = stream(seed, name)
+    index = jnp.arange(start, start + n, dtype=jnp.uint32)
+    return jax.jit(jax.vmap(lambda i: task.sample(key, i, law, world)))(index), world
+
+
+@each_task
+def test_same_key_same_bytes(task):
+    a, b = draw(task, 64)[0], draw(task, 64)[0]
+    for x, y in zip(a, b, strict=True):
+        assert np.asarray(x).tobytes() == np.asarray(y).tobytes()
+
+
+@each_task
+def test_a_sample_does_not_depend_on_its_batch(task):
+    whole, part = draw(task, 64)[0], draw(task, 8, start=40)[0]
+    for x, y in zip(whole, part, strict=True):
+        assert (x[40:48] == y).all()
+
+
+@each_task
+def test_shapes_and_ranges(task):
+    batch, _ = draw(task, 256)
+    if isinstance(task.inputs, Tokens):
+        assert batch.inputs.shape == (256, task.inputs.length)
+        assert 0 <= int(batch.inputs.min()) <= int(batch.inputs.max()) < task.inputs.vocabulary
+    else:
+        assert isinstance(task.inputs, Vector)
+        assert batch.inputs.shape == (256, task.inputs.dimension)
+    if isinstance(task.outputs, Classes):
+        assert batch.targets.shape == batch.mask.shape == (256, len(task.outputs.read))
+        assert 0 <= int(batch.targets.min()) <= int(batch.targets.max()) < task.outputs.count
+    else:
+        assert batch.targets.shape == (256,)
+        if task.outputs.signs:
+            assert set(np.unique(batch.targets)) <= {-1.0, 1.0}
+    assert batch.skills.size == 0 or 0 <= int(batch.skills.min()) <= int(batch.skills.max()) < task.n_skills
+
+
+@each_task
+def test_labels_equal_the_slow_oracle(task):
+    batch, world = draw(task, 300)
+    world = jax.tree.map(np.asarray, world)
+    for x, y in zip(np.asarray(batch.inputs), np.asarray(batch.targets), strict=True):
+        np.testing.assert_array_equal(task.oracle(x, world), y)
+
+
+@each_task
+@pytest.mark.parametrize("order", ["lexicographic", "random"])
+def test_skills_come_as_often_as_declared(task, order):
+    """Chi-square of the counts against the declared power law in the declared rank order."""
+    if not task.n_skills:
+        pytest.skip("has no skills")
+    skills = PowerLaw(alpha=1.2)
+    batch, _ = draw(task, 40_000, skills=skills, order=order, seed=5)
+    counts = np.bincount(np.asarray(batch.skills).ravel(), minlength=task.n_skills)
+    by_rank = counts[np.asarray(skill_at_rank(order, task.n_skills, 5))]
+    expected = skills.path(task.n_skills).probabilities() * counts.sum()
+    assert chisquare(by_rank, expected).pvalue > 1e-4
+
+
+@each_task
+def test_chance_is_the_best_constant_guess(task):
+    seeds, n = 300, 200  # many seeds: hidden worlds differ in how lopsided their labels are
+    law, index = law_of(task, Uniform()), jnp.arange(n, dtype=jnp.uint32)
+
+    @jax.jit
+    @jax.vmap
+    def targets_of(words):
+        key, world = stream(words, "train"), task.world(stream(words, "world"))
+        return jax.vmap(lambda i: task.sample(key, i, law, world).targets)(index)
+
+    targets = np.asarray(targets_of(jnp.array([seed_words(s) for s in range(seeds)], jnp.uint32)))
+    guesses, counts = np.unique(targets.reshape(seeds * n, -1), axis=0, return_counts=True)
+    right = (targets.reshape(seeds, n, -1) == guesses[counts.argmax()]).all(-1).mean(1)
+    # The best of many equally good guesses lies a few standard errors above the true chance.
+    error = right.std() / seeds**0.5
+    assert task.chance - 4 * error < right.mean() < task.chance + 5 * error
+
+
+@each_task
+@pytest.mark.parametrize("other", [(1, "train"), (0, "test")])
+def test_neighbouring_seeds_and_test_streams_share_no_sample(task, other):
+    """Tasks with more inputs than collisions by chance could hit share none in 10⁵; the streams of words that small
+    tasks draw from are compared in `tests/unit/test_keys.py`."""
+    if task.entropy_bits < 60:
+        batches = [np.asarray(draw(task, 4000, *s)[0].inputs) for s in ((0, "train"), other)]
+        assert (batches[0] == batches[1]).all(axis=1).mean() < 0.5
+        return
+    a, b = (np.asarray(draw(task, 100_000, *s)[0].inputs) for s in ((0, "train"), other))
+    assert not set(map(bytes, a)) & set(map(bytes, b))
+
+
+@each_task
+def test_levels_are_real_tasks(task):
+    """At every level the label is the oracle's for that input; the highest level is the task itself."""
+    law, world, key = law_of(task, Uniform()), task.world(stream(0, "world")), stream(0, "train")
+    index = jnp.arange(40, dtype=jnp.uint32)
+    for level in range(task.levels):
+        batch = jax.vmap(lambda i, j=level: task.sample(key, i, law, world, j))(index)
+        for x, y in zip(np.asarray(batch.inputs), np.asarray(batch.targets), strict=True):
+            np.testing.assert_array_equal(task.oracle(x, jax.tree.map(np.asarray, world)), y)
+    plain = jax.vmap(lambda i: task.sample(key, i, law, world))(index)
+    assert (batch.inputs == plain.inputs).all()
+
+
+@each_task
+def test_has_a_worked_example_and_a_docstring(task):
+    assert len(task.example()) > 10
+    assert "\n" not in task.example()
+    assert type(task).__doc__
