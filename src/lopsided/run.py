@@ -32,7 +32,7 @@ class Progress(NamedTuple):
     seconds: float
     """Wall time since this run began."""
     done: float
-    """Share of this run's member-steps that are done, in [0, 1]."""
+    """Share of this run's samples that are seen, in [0, 1]."""
 
 
 class Done(NamedTuple):
@@ -67,13 +67,13 @@ def run(
         return Done(0, already, 0.0, 0)
     devices.setup(len(missing))
     jobs = _jobs(missing)
-    work = [len(job) * job[0].spec.steps for job in jobs]
+    work = [_work(job, job[0].spec.steps) for job in jobs]
     diverged = 0
     for number, job in enumerate(jobs):
 
         def show(step: int, stretch: Stretch | None, number: int = number, job: Sequence[Member] = job) -> None:
             if progress is not None:
-                spent = sum(work[:number]) + len(job) * step
+                spent = sum(work[:number]) + _work(job, step)
                 seconds = time.perf_counter() - began
                 progress(
                     Progress(
@@ -83,6 +83,11 @@ def run(
 
         diverged += _run_job(job, store, show, commit_seconds)
     return Done(len(missing), already, time.perf_counter() - began, diverged)
+
+
+def _work(job: Sequence[Member], steps: int) -> int:
+    """Samples that a job sees in `steps` steps: what the time left is judged by."""
+    return len(job) * steps * job[0].spec.plan.batch_size
 
 
 def _id(member: Member) -> tuple[str, int]:

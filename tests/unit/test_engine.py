@@ -98,7 +98,7 @@ def test_diverged_member_is_frozen_and_alone(parity):
 def test_streamed_full_batch_equals_whole_batch(parity, monkeypatch):
     spec = parity(plan={"name": "full-batch", "size": 1000}, steps=20, evaluation={"every": 10, "samples": 64})
     whole, _, _ = train([Member(spec, 0), Member(spec, 1)])
-    monkeypatch.setattr(program_module, "WHOLE_BATCH_BYTES", 1)
+    monkeypatch.setattr(program_module, "STREAM_FROM", 1)
     monkeypatch.setattr(program_module, "MICRO_BATCH_BYTES", 1)
     assert Program(spec).micro_batch == 64  # 1000 is not a multiple: the last piece is cut
     streamed, _, _ = train([Member(spec, 0), Member(spec, 1)])

@@ -24,10 +24,12 @@ from lopsided.optim.losses import correct, losses
 from lopsided.skills.path import SkillPath
 from lopsided.skills.ranks import skill_at_rank
 
-WHOLE_BATCH_BYTES = 2**26
-"""A batch whose saved activations need more than this is streamed in micro-batches."""
 MICRO_BATCH_BYTES = 2**20
 """Saved activations of one micro-batch: small enough for a core's own cache."""
+STREAM_FROM = 16
+"""A batch of at least this many micro-batches is streamed; below, one large matrix product is faster."""
+LARGEST_BATCH_BYTES = 2**31
+"""Saved activations beyond which a batch is streamed in any case."""
 
 
 class Member(NamedTuple):
@@ -224,9 +226,9 @@ class Program:
     def micro_batch(self) -> int:
         """Samples per micro-batch; the whole batch if it is small. A fixed rule: results never depend on memory."""
         size = self.representative.plan.batch_size
-        if size * self.activation_bytes <= WHOLE_BATCH_BYTES:
-            return size
-        return 2 ** max(6, int(math.log2(max(64, MICRO_BATCH_BYTES // self.activation_bytes))))
+        micro = 2 ** int(math.log2(max(64, MICRO_BATCH_BYTES // self.activation_bytes)))
+        stream = size >= STREAM_FROM * micro or size * self.activation_bytes > LARGEST_BATCH_BYTES
+        return micro if stream else size
 
 
 def _bytes(tree: Any) -> int:

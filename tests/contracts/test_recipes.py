@@ -1,0 +1,76 @@
+"""What every recipe promises, checked for each one by its mere existence."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from lopsided.core.recipe import SCALES
+from lopsided.core.registry import registered
+from lopsided.core.spec import Spec
+from lopsided.recipe_run import prepare
+from lopsided.report.html import Section, write
+from lopsided.store.parts import Store
+from lopsided.store.results import Arm, Results
+
+each_recipe = pytest.mark.parametrize("name", list(registered("recipe")))
+
+
+@each_recipe
+def test_docstring_carries_paper_command_and_what_was_changed(name):
+    recipe = registered("recipe")[name]
+    doc = sys.modules[recipe.__module__].__doc__
+    for needed in (name, "Paper", f"lopsided run {name}", "`laptop`"):
+        assert needed in doc
+    assert recipe.question.endswith("?")
+
+
+@each_recipe
+@pytest.mark.parametrize("scale", SCALES)
+def test_every_scale_is_a_set_of_valid_specs(name, scale):
+    recipe = registered("recipe")[name]()
+    specs = recipe.specs(scale)
+    assert len(specs) >= 2
+    assert all(isinstance(s, Spec) for s in specs.values())
+    assert recipe.scales[scale].seconds > 0
+    assert scale == "smoke" or recipe.scales[scale].seeds >= 3
+
+
+@each_recipe
+def test_smoke_runs_reports_and_gives_no_verdict(name, tmp_path):
+    asked = prepare(name, "smoke", None, [])
+    store = Store(tmp_path)
+    done = asked.train(store)
+    assert done.trained == len({s.content_hash() for s in asked.arms.values()}) * asked.seeds
+    results = asked.results(store)
+    assert {c.verdict for c in asked.claims(results)} == {"not run"}
+    page = write(
+        [Section(asked.recipe, results, asked.claims(results), asked.recipe.figure(results), (), [])],
+        tmp_path / "report.html",
+    )
+    text = page.read_text()
+    assert name in text
+    assert "http-equiv" not in text
+    assert "<script src=" not in text  # self-contained
+    again = asked.train(store)
+    assert (again.trained, again.already) == (0, done.trained)
+
+
+@each_recipe
+def test_claims_match_their_statements(name):
+    """Made-up curves: one claim per statement, in order, decided at laptop scale with effects or bounds."""
+    recipe = registered("recipe")[name]()
+    specs = recipe.specs("laptop")
+    rng = np.random.default_rng(0)
+    arms = {}
+    for i, (arm, spec) in enumerate(specs.items()):
+        steps = np.arange(1, 41) * (spec.steps // 40)
+        rise = 1 / (1 + np.exp(-(np.arange(40) - 8 - 4 * i - rng.normal(0, 1, (8, 1)))))
+        values = dict.fromkeys(("test/accuracy", "test/loss", "train/loss"), rise)
+        batch = spec.plan.batch_size
+        arms[arm] = Arm(arm, spec, tuple(range(8)), steps, steps * batch, steps * batch, 1.0, np.zeros(8, bool), values)
+    results = Results(name, "laptop", arms)
+    claims = recipe.claims(results)
+    assert [c.claim for c in claims] == [s.claim for s in recipe.statements()]
+    assert all(c.verdict in ("holds", "contradicted", "inconclusive") and c.members > 0 for c in claims)
+    assert recipe.figure(results).panels

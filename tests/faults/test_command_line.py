@@ -1,0 +1,166 @@
+"""The command line as a user meets it: JSON on stdout and nothing else, mistakes in one line with exit code 2."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+ENVIRONMENT = {**os.environ, "JAX_PLATFORMS": "cpu", "COLUMNS": "120"}
+
+
+def lopsided(*arguments, cwd=None):
+    return subprocess.run(
+        [sys.executable, "-m", "lopsided.cli", *arguments],
+        capture_output=True,
+        text=True,
+        env=ENVIRONMENT,
+        cwd=cwd,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory):
+    """One smoke run that the tests below look at."""
+    out = tmp_path_factory.mktemp("store")
+    return out, lopsided("run", "state-tracking", "--scale", "smoke", "--out", str(out), "--json")
+
+
+def test_run_json(smoke):
+    out, done = smoke
+    assert done.returncode == 0, done.stderr
+    data = json.loads(done.stdout)
+    assert {"recipe", "scale", "out", "report", "arms", "claims"} <= set(data)
+    assert (data["recipe"], data["scale"], data["out"]) == ("state-tracking", "smoke", str(out))
+    assert os.path.getsize(data["report"]) > 10_000
+    for arm in data["arms"]:
+        assert {"name", "members", "metric", "final", "time_to_learn"} <= set(arm)
+        assert set(arm["final"]) == {"median", "low", "high"}
+        assert {"median_compute", "censored"} <= set(arm["time_to_learn"])
+    assert {c["verdict"] for c in data["claims"]} == {"not run"}
+    folder = out / "reports" / "state-tracking-smoke"
+    assert {p.name for p in folder.iterdir()} == {"index.html", "figure.png", "figure.pdf"}
+
+
+def test_running_again_trains_nothing_and_says_the_same(smoke):
+    out, first = smoke
+    again = lopsided("run", "state-tracking", "--scale", "smoke", "--out", str(out), "--json")
+    data, before = json.loads(again.stdout), json.loads(first.stdout)
+    assert data["trained"] == 0
+    assert (data["arms"], data["claims"]) == (before["arms"], before["claims"])
+
+
+def test_changing_one_field_trains_only_what_changed(smoke):
+    out, _ = smoke
+    more = json.loads(
+        lopsided("run", "state-tracking", "--scale", "smoke", "--seeds", "3", "--out", str(out), "--json").stdout
+    )
+    assert more["trained"] == 3  # one further seed in each of three arms
+    changed = json.loads(
+        lopsided(
+            "run", "state-tracking", "--scale", "smoke", "--set", "optimizer.lr=0.01", "--out", str(out), "--json"
+        ).stdout
+    )
+    assert changed["trained"] == 6
+
+
+def test_list_json():
+    done = lopsided("list", "--json")
+    recipes = json.loads(done.stdout)["recipes"]
+    assert {"state-tracking", "small-vs-large"} <= {r["name"] for r in recipes}
+    for recipe in recipes:
+        assert {"name", "paper", "figure", "claims", "scales"} <= set(recipe)
+        assert all(isinstance(c, str) for c in recipe["claims"])
+        assert recipe["scales"]["laptop"]["seconds"] > 0
+
+
+def test_check_json(smoke):
+    out, _ = smoke
+    claims = json.loads(lopsided("check", "--out", str(out), "--json").stdout)["claims"]
+    for claim in claims:
+        keys = {"recipe", "claim", "paper", "effect", "interval", "verdict", "members", "scale"}
+        assert keys <= set(claim)
+        assert len(claim["interval"]) == 2
+        assert claim["verdict"] == "not run"  # smoke runs decide nothing
+
+
+def test_query(smoke):
+    out, _ = smoke
+    done = lopsided("query", "SELECT count(DISTINCT (spec, seed)) AS n FROM rows", "--out", str(out), "--json")
+    assert json.loads(done.stdout)["rows"][0][0] >= 6
+    bad = lopsided("query", "SELEC 1", "--out", str(out))
+    assert (bad.returncode, bad.stdout) == (2, "")
+
+
+def test_report_of_a_folder(smoke, tmp_path):
+    out, _ = smoke
+    page = tmp_path / "all.html"
+    assert lopsided("report", str(out), "-o", str(page)).returncode == 0
+    assert "state-tracking" in page.read_text()
+
+
+def test_spec_file(tmp_path):
+    from tests.conftest import PARITY
+
+    (tmp_path / "mine.json").write_text(json.dumps(PARITY))
+    done = lopsided("run", "mine.json", "--seeds", "2", "--out", "runs", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    data = json.loads(done.stdout)
+    assert [a["members"] for a in data["arms"]] == [2]
+    assert data["claims"] == []
+
+
+def test_recipe_file_says_that_it_is_executed(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        '"""mine: a recipe in a file."""\n'
+        "from lopsided.recipes.state_tracking import StateTracking as Base\n"
+        "class Mine(Base):\n    name = 'mine'\n"
+    )
+    done = lopsided("run", "mine.py", "--scale", "smoke", "--out", "runs", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "executing mine.py" in done.stderr
+    assert json.loads(done.stdout)["recipe"] == "mine"
+
+
+MISTAKES = {
+    "unknown recipe": (["run", "state-trackin"], ["state-tracking"]),
+    "unknown command": (["rum"], ["run"]),
+    "unknown option": (["run", "state-tracking", "--scal", "smoke"], ["--scal"]),
+    "unknown scale": (["run", "state-tracking", "--scale", "huge"], ["huge", "laptop"]),
+    "unknown key": (["run", "state-tracking", "--set", "optimizer.lrr=1"], ["lrr", "lr"]),
+    "not a number": (["run", "state-tracking", "--set", "optimizer.lr=NaN"], ["optimizer", "lr", "nan"]),
+    "alpha NaN": (["run", "state-tracking", "--set", 'skills={"name":"power-law","alpha":NaN}'], ["alpha", "nan"]),
+    "k = 0": (["run", "small-vs-large", "--set", "task.k=0"], ["k", "0"]),
+    "no group": (["run", "state-tracking", "--set", "task.group=[[0,1],[1,1]]"], ["not a group"]),
+    "unknown group": (["run", "state-tracking", "--set", "task.group=S99"], ["S99", "S2..S7"]),
+    "no value": (["run", "state-tracking", "--set", "steps"], ["steps", "key=value"]),
+    "no seeds": (["run", "state-tracking", "--seeds", "0"], ["seeds", "0"]),
+    "seeds as text": (["run", "state-tracking", "--seeds", "many"], ["many"]),
+    "missing spec": (["run", "absent.json"], ["absent.json"]),
+    "missing recipe file": (["run", "absent.py"], ["absent.py"]),
+    "unknown recipe in check": (["check", "nothing"], ["nothing"]),
+    "no store": (["report", "absent"], ["absent"]),
+    "out is a file": (["run", "state-tracking", "--scale", "smoke", "--out", "file/x"], ["file/x"]),
+}
+
+
+@pytest.mark.parametrize("case", MISTAKES)
+def test_a_mistake_is_one_clear_line_and_exit_code_2(case, tmp_path):
+    (tmp_path / "file").write_text("")
+    arguments, names = MISTAKES[case]
+    done = lopsided(*arguments, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    for name in names:
+        assert name in done.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]  # nothing written
+
+
+def test_broken_json_spec(tmp_path):
+    (tmp_path / "bad.json").write_text("{")
+    done = lopsided("run", "bad.json", cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)

@@ -1,0 +1,121 @@
+import json
+
+import numpy as np
+import pytest
+
+from lopsided.core.errors import InputError
+from lopsided.run import run
+from lopsided.store.parts import COLUMNS, Part, Store, job_name, write_rows
+from lopsided.store.results import load
+
+
+def fake_rows(spec="a", seed=0, step=10, value=1.0):
+    made = {
+        "spec": np.array([spec], dtype=object),
+        "seed": np.array([seed], np.uint64),
+        "metric": np.array(["m"], dtype=object),
+        "diverged": np.array([False]),
+    }
+    numbers = {"step": step, "samples": step, "distinct_samples": step, "seconds": 0.0, "value": value}
+    return made | {k: np.array([v], float) for k, v in numbers.items()}
+
+
+def fake_part(step=10, final=True, members=(("a", 0),)):
+    return Part(job_name(members), step, final, 0.0, tuple(members), {"a": {}}, {})
+
+
+def test_members_are_complete_only_with_their_last_part(tmp_path):
+    store = Store(tmp_path)
+    store.require_writable()
+    store.commit(fake_part(5, final=False), fake_rows(step=5))
+    assert store.complete() == {}
+    store.commit(fake_part(10), fake_rows())
+    assert list(store.complete()) == [("a", 0)]
+
+
+def test_a_part_is_committed_once(tmp_path):
+    store = Store(tmp_path)
+    store.require_writable()
+    store.commit(fake_part(), fake_rows(value=1.0))
+    store.commit(fake_part(), fake_rows(value=2.0))
+    with store.connection() as con:
+        assert con.execute("SELECT value FROM rows").fetchall() == [(1.0,)]
+
+
+def test_a_member_in_two_jobs_is_read_once(tmp_path):
+    store = Store(tmp_path)
+    store.require_writable()
+    store.commit(fake_part(), fake_rows())
+    members = (("a", 0), ("a", 1))
+    both = {k: np.concatenate([fake_rows()[k], fake_rows(seed=1)[k]]) for k in COLUMNS}
+    store.commit(fake_part(members=members), both)
+    with store.connection() as con:
+        assert con.execute("SELECT seed FROM rows ORDER BY seed").fetchall() == [(0,), (1,)]
+
+
+def test_failed_writing_leaves_nothing(tmp_path):
+    store = Store(tmp_path)
+    store.require_writable()
+
+    def disk_full(folder):
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        store.commit(fake_part(), fake_rows(), disk_full)
+    assert list((tmp_path / "parts").iterdir()) == []
+
+
+def test_unwritable_folder_is_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be written"):
+        Store(tmp_path / "file" / "x").require_writable()
+
+
+def test_rows_have_exactly_the_declared_columns(tmp_path):
+    wrong = fake_rows() | {"extra": np.zeros(1)}
+    with pytest.raises(ValueError, match="extra"):
+        write_rows(tmp_path / "x.parquet", wrong)
+
+
+def test_run_load_and_accounting(parity, tmp_path):
+    store = Store(tmp_path)
+    specs = {"a": parity(), "b": parity(plan={"name": "online", "batch": 16})}
+    done = run(list(specs.values()), 3, store)
+    assert (done.trained, done.already, done.diverged) == (6, 0, 0)
+    results = load(store, "r", "laptop", specs, {"a": 3, "b": 3})
+    a, b = results["a"], results["b"]
+    assert a.steps.tolist() == [20, 40, 60]
+    assert a.samples.tolist() == [320, 640, 960]
+    assert b.distinct.tolist() == [320, 640, 960]
+    np.testing.assert_allclose(a.distinct, [specs["a"].plan.distinct(s) for s in (20, 40, 60)])
+    assert a.metric("test/accuracy").shape == (3, 3)
+    assert load(store, "r", "laptop", specs, {"a": 4, "b": 3}) is None
+    part = next((tmp_path / "parts").glob("*/part.json"))
+    provenance = json.loads(part.read_text())["provenance"]
+    assert {"software", "device", "machine", "command", "finished"} <= set(provenance)
+
+
+def test_divergence_is_in_the_rows_and_counts_as_not_learned(parity, tmp_path):
+    store = Store(tmp_path)
+    specs = {"wild": parity(loss="square", optimizer={"name": "sgd", "lr": 1e5}), "tame": parity(loss="square")}
+    assert run(list(specs.values()), 2, store).diverged == 2
+    arm = load(store, "r", "laptop", specs, {"wild": 2, "tame": 2})["wild"]
+    assert arm.diverged.all()
+    assert (arm.final("test/accuracy") == 0).all()
+    with store.connection() as con:
+        assert con.execute("SELECT count(*) FROM rows WHERE diverged AND value IS NULL").fetchone()[0] > 0
+
+
+def test_memory_pieces_do_not_change_results(parity, tmp_path, monkeypatch):
+    import lopsided.run as run_module
+
+    spec = parity()
+    run([spec], 6, Store(tmp_path / "whole"))
+    monkeypatch.setattr(run_module, "members_that_fit", lambda spec: 4)
+    run([spec], 6, Store(tmp_path / "pieces"))
+    assert len(Store(tmp_path / "pieces").parts()) == 2
+    values = [
+        load(Store(tmp_path / f), "r", "laptop", {"a": spec}, {"a": 6})["a"].metric("test/loss")
+        for f in ("whole", "pieces")
+    ]
+    np.testing.assert_allclose(*values, rtol=1e-4)
