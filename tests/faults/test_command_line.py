@@ -135,7 +135,7 @@ MISTAKES = {
     "alpha NaN": (["run", "state-tracking", "--set", 'skills={"name":"power-law","alpha":NaN}'], ["alpha", "nan"]),
     "k = 0": (["run", "small-vs-large", "--set", "task.k=0"], ["k", "0"]),
     "no group": (["run", "state-tracking", "--set", "task.group=[[0,1],[1,1]]"], ["not a group"]),
-    "unknown group": (["run", "state-tracking", "--set", "task.group=S99"], ["S99", "S2..S7"]),
+    "unknown group": (["run", "state-tracking", "--set", "task.group=S99"], ["S99", "between 2 and 7"]),
     "no value": (["run", "state-tracking", "--set", "steps"], ["steps", "key=value"]),
     "no seeds": (["run", "state-tracking", "--seeds", "0"], ["seeds", "0"]),
     "seeds as text": (["run", "state-tracking", "--seeds", "many"], ["many"]),

@@ -33,29 +33,30 @@ def start(folder):
     return subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder)], stdout=subprocess.PIPE, text=True)
 
 
+def finish(folder):
+    with start(folder) as process:
+        process.communicate(timeout=300)
+    assert process.returncode == 0
+
+
 def test_kill_and_resume_give_the_rows_of_an_unbroken_run(tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    assert start(whole).wait(timeout=300) == 0
+    finish(whole)
     rng = np.random.default_rng(0)
     kills = 0
     while kills < 4:
-        process = start(broken)
-        lines = 0
-        wanted = int(rng.integers(2, 8))
-        for _ in process.stdout:
-            lines += 1
-            if lines >= wanted:
+        with start(broken) as process:
+            for _ in range(int(rng.integers(2, 8))):
+                process.stdout.readline()
+            time.sleep(float(rng.uniform(0, 0.05)))
+            if process.poll() is not None:
                 break
-        time.sleep(float(rng.uniform(0, 0.05)))
-        if process.poll() is not None:
-            break
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+            os.kill(process.pid, signal.SIGKILL)
         kills += 1
     assert kills >= 3
     parts = Store(broken).parts()
     assert 0 < len(parts) < 30
-    assert start(broken).wait(timeout=300) == 0
+    finish(broken)
     expected, found = rows(whole), rows(broken)
     assert len(expected) == 3 * 30 * 9  # members, evaluations, metrics
     assert found == expected

@@ -36,6 +36,6 @@ def test_state_tracking_transformer(tracking, steps):
     np.testing.assert_allclose(found, TRACKING[steps], rtol=2e-4)
 
 
-WORDS = []
-PARITY = {1: [], 10: []}
-TRACKING = {1: [], 10: []}
+WORDS = [2042342202, 2384334561]
+PARITY = {1: [2.435647, 0.7221982, 0.6862946], 10: [2.538937, 0.6782416, 0.6419849]}
+TRACKING = {1: [10.38648, 1.892031, 2.04439], 10: [10.39679, 1.817616, 1.9832]}

@@ -173,8 +173,8 @@ class ProbeContext(NamedTuple):
 
     params: Any
     initial: Any
-    evaluate: Callable[[Array | None, str], dict[str, Array]]
-    """(probabilities of the ranks, name of the stream) -> mean loss and accuracy on fresh samples of that law."""
+    evaluate: Callable[[Array | None, str, int], dict[str, Array]]
+    """(probabilities of the ranks, name of the stream, samples) -> mean loss and accuracy on samples of that law."""
     n_ranks: int
 
 

@@ -127,13 +127,13 @@ class Program:
         """Metrics by name: uniform-skill test loss and accuracy, mean training loss since the last time, probes."""
         n_skills = self.representative.task.n_skills
 
-        def on(probabilities: Array | None, name: str) -> dict[str, Array]:
+        def on(probabilities: Array | None, name: str, samples: int) -> dict[str, Array]:
             if probabilities is None:
                 probabilities = jnp.full(n_skills, 1.0 / max(n_skills, 1))
-            return self._test(state.params, dials, fixed, probabilities, name)
+            return self._test(state.params, dials, fixed, probabilities, name, samples)
 
         context = ProbeContext(state.params, self._params(dials), on, n_skills)
-        found = {f"test/{k}": v for k, v in on(None, "test").items()}
+        found = {f"test/{k}": v for k, v in on(None, "test", self.representative.evaluation.samples).items()}
         found["train/loss"] = state.loss_sum / state.loss_count
         for probe in self.representative.probes:
             found |= probe.measure(context)
@@ -185,9 +185,10 @@ class Program:
             total, _ = jax.lax.scan(add, zero, jnp.arange(pieces, dtype=jnp.int32))
         return jax.tree.map(lambda x: x / size, total)
 
-    def _test(self, params: Any, dials: Dials, fixed: Fixed, probabilities: Array, name: str) -> dict[str, Array]:
-        """Mean loss and accuracy on the first `evaluation.samples` samples of the member's stream `name`."""
-        n = self.representative.evaluation.samples
+    def _test(
+        self, params: Any, dials: Dials, fixed: Fixed, probabilities: Array, name: str, n: int
+    ) -> dict[str, Array]:
+        """Mean loss and accuracy on the first `n` samples of the member's stream `name`."""
         law = None if fixed.order is None else SkillLaw(jnp.cumsum(probabilities), fixed.order)
         key = stream(dials.seed, name)
 

@@ -18,9 +18,10 @@ class RankBins(Probe):
 
     name: Literal["rank-bins"] = "rank-bins"
     bins: Annotated[int, Field(ge=1, le=100)] = 5
+    samples: Annotated[int, Field(ge=1, le=2**24)] = 512
 
     def measure(self, context: ProbeContext) -> dict[str, Array]:
         rows = jnp.asarray(bin_probabilities(context.n_ranks, self.bins), jnp.float32)
         # One bin after the other: the evaluation is compiled once, not once a bin.
-        by_metric = jax.lax.map(lambda row: context.evaluate(row, "rank-bins"), rows)
+        by_metric = jax.lax.map(lambda row: context.evaluate(row, "rank-bins", self.samples), rows)
         return {f"bin{b + 1}/{metric}": values[b] for metric, values in by_metric.items() for b in range(self.bins)}

@@ -15,8 +15,8 @@ AXIS_LABEL = {"steps": "steps", "samples": "compute (samples seen)", "distinct":
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#F0E442")
 """Okabe and Ito's colours, told apart by colour-blind readers too."""
 METRIC_LABEL = {
-    "test/accuracy": "test accuracy (uniform skills)",
-    "test/loss": "test loss (uniform skills)",
+    "test/accuracy": "test accuracy",
+    "test/loss": "test loss",
     "train/loss": "training loss",
     "norm/ratio": "norm of last layer / norm of first layer",
 }
@@ -70,9 +70,18 @@ def curves(
         arm = results[arm_name]
         for m in metrics:
             values = arm.metric(m)
-            label = arm_name if len(metrics) == 1 else m.split("/")[0]
+            label = arm_name if len(metrics) == 1 else _bin_label(m, len(metrics))
             colour = PALETTE[len(lines) % len(PALETTE)]
             x = getattr(arm, axis)
             lines.append(Line(label, x, *(f(values, 0) for f in (np.nanmedian, np.nanmin, np.nanmax)), colour=colour))
     label = METRIC_LABEL.get(metrics[0], metrics[0].split("/")[-1])
     return Panel(title, AXIS_LABEL[axis], label, lines, log_x, log_y, marks or {})
+
+
+def _bin_label(metric: str, bins: int) -> str:
+    """`bin2/accuracy` of five bins as `ranks 20-40 %`."""
+    name = metric.split("/")[0]
+    if not name.removeprefix("bin").isdigit():
+        return name
+    number = int(name.removeprefix("bin"))
+    return f"ranks {100 * (number - 1) // bins}–{100 * number // bins} %"

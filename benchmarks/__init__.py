@@ -1,0 +1,1 @@
+"""Side-by-side speed, as ratios measured in one run: `make bench`."""

@@ -1,0 +1,40 @@
+"""The speed table of the README. Every ratio comes from alternating measurements in this one run.
+
+make bench        (installs PyTorch, which the library itself never needs)
+"""
+
+from __future__ import annotations
+
+import platform
+from datetime import date
+
+from rich.console import Console
+from rich.table import Table
+
+from lopsided.engines import devices
+
+devices.setup(1 << 20)
+
+import jax  # noqa: E402
+
+from benchmarks import overhead, perceptron, transformer  # noqa: E402
+from benchmarks.measure import gemm_peak  # noqa: E402
+
+
+def main() -> None:
+    cores = len(jax.devices())
+    peak = gemm_peak()
+    table = Table(
+        title=f"{cores} x {platform.machine()} {jax.devices()[0].platform}, {date.today()}, JAX {jax.__version__}"
+    )
+    for column in ("work", "lopsided", "against", "ratio (lowest … highest)", "at least"):
+        table.add_column(column)
+    for row in (*perceptron.rows(peak), *transformer.rows(), *overhead.rows()):
+        table.add_row(*row)
+    console = Console(width=150)
+    console.print(table)
+    console.print(f"GEMM peak of this run: {peak / 1e9:.0f} GFLOP/s in float32 on all cores.")
+
+
+if __name__ == "__main__":
+    main()
