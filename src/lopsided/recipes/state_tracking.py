@@ -47,7 +47,7 @@ class StateTracking(Recipe):
     def specs(self, scale: ScaleName) -> dict[str, Spec]:
         base = {"smoke": _SMOKE, "laptop": _LAPTOP, "paper": _PAPER}[scale]
         fixed = {"name": "power-law", "alpha": 1.5}
-        annealed = {"name": "annealed", "start": 1.5, "end": 0.0, "begin": 0.0, "finish": 0.3}
+        annealed = {"name": "annealed", "start": 1.5, "end": 0.0, "begin": 0.0, "finish": 0.35}
         return {
             "uniform": Spec.parse({**base, "skills": {"name": "uniform"}}),
             "power law": Spec.parse({**base, "skills": fixed}),
@@ -100,5 +100,5 @@ def _spec(task: dict[str, Any], layers: int, width: int, steps: int, every: int,
 
 
 _SMOKE = _spec({"group": "S3", "hops": 2}, 1, 16, 40, 10, 3e-3, batch=32, samples=64, warmup=10)
-_LAPTOP = _spec({"group": "A5", "hops": 3}, 2, 64, 4500, 150, 3e-3)
+_LAPTOP = _spec({"group": "A5", "hops": 3}, 2, 64, 4000, 125, 3e-3)
 _PAPER = _spec({"group": "S5", "hops": 4, "encoding": "digits"}, 4, 256, 200_000, 2000, 2e-4, heads=8, warmup=1000)
