@@ -6,7 +6,9 @@ Heavy imports (JAX, SciPy, plotting) happen inside the commands, so that `lopsid
 from __future__ import annotations
 
 import json
+import os
 import sys
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -80,18 +82,19 @@ def run(
     as_json
         Print one JSON document on stdout, nothing else.
     """
-    from rich.console import Console
-
     from lopsided.recipe_run import prepare
-    from lopsided.report.live import Display
+    from lopsided.report.live import Display, Screen
+    from lopsided.signals import stop_on_signals
     from lopsided.store.parts import Store
 
     asked = prepare(target, scale, seeds, set_)
     store = Store(out)
-    screen = Console(stderr=True)
     names = {spec.content_hash(): name for name, spec in asked.arms.items()}
-    with Display(screen, names, asked.recipe.metric) as display:
-        done = asked.train(store, display)
+    store.require_writable()
+    log = store.root / "logs" / f"{asked.label}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
+    log.parent.mkdir(exist_ok=True)
+    with stop_on_signals() as stop, Display(Screen(), names, asked.recipe.metric, log) as display:
+        done = asked.train(store, display, stop)
     results = asked.results(store)
     assert results is not None
     claims = asked.claims(results)
@@ -183,7 +186,9 @@ def query(sql: str, /, *, out: Out = OUT, as_json: Json = False) -> None:
     """
     import duckdb
 
-    with _existing(out).connection() as con:
+    from lopsided.store.rows import connect
+
+    with connect(_existing(out)) as con:
         try:
             answer = con.execute(sql)
             columns = [c[0] for c in answer.description or []]
@@ -196,6 +201,28 @@ def query(sql: str, /, *, out: Out = OUT, as_json: Json = False) -> None:
     from lopsided.report.terminal import query_table
 
     query_table(columns, rows)
+
+
+@app.command
+def status(directory: Path = OUT, /, *, as_json: Json = False) -> None:
+    """Show what is done, running, stale and failed in a folder, and the time left.
+
+    Parameters
+    ----------
+    directory
+        Folder of the store.
+    """
+    from lopsided.recipe_run import recorded
+    from lopsided.store.status import folder_status
+
+    store = _existing(directory)
+    found = folder_status(store, {r.label: r.members() for r in recorded(store)})
+    if as_json:
+        _print_json(found)
+        return
+    from lopsided.report.terminal import status_tables
+
+    status_tables(found)
 
 
 @app.command
@@ -245,7 +272,12 @@ def main(arguments: list[str] | None = None) -> None:
     except CycloptsError as error:
         _fail(" ".join(str(error).split()))
     except KeyboardInterrupt:
-        print("\nlopsided: stopped. What was committed is kept; the same command goes on from there.", file=sys.stderr)
+        print("\nlopsided: stopped at once; the same command goes on from the last commit.", file=sys.stderr)
+        sys.exit(130)
+    except Exception as error:
+        if type(error).__name__ != "Stopped":  # imported late: the command line starts without heavy modules
+            raise
+        print("\nlopsided: stopped; everything computed is committed. The same command goes on.", file=sys.stderr)
         sys.exit(130)
 
 

@@ -10,6 +10,7 @@ import importlib.util
 import json
 import os
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,9 +42,24 @@ class RecipeRun:
         changed = hashlib.sha256("\n".join(self.overrides).encode()).hexdigest()[:8]
         return f"{self.recipe.name}-{self.scale}" + (f"-{changed}" if self.overrides else "")
 
-    def train(self, store: Store, progress: Callable[[Progress], None] | None = None) -> Done:
-        """Train what is missing and write the manifest."""
-        done = run(list(self.arms.values()), self.seeds, store, progress)
+    def train(
+        self,
+        store: Store,
+        progress: Callable[[Progress], None] | None = None,
+        stop: threading.Event | None = None,
+    ) -> Done:
+        """Write the manifest and train what is missing."""
+        store.require_writable()
+        self._remember(store)
+        return run(list(self.arms.values()), self.seeds, store, progress, stop=stop)
+
+    def members(self) -> list[tuple[str, int]]:
+        """Names of all members in the store."""
+        return [
+            (digest, s) for spec in self.arms.values() for digest in [spec.content_hash()] for s in range(self.seeds)
+        ]
+
+    def _remember(self, store: Store) -> None:
         folder = store.root / "runs"
         folder.mkdir(exist_ok=True)
         data = {
@@ -56,7 +72,6 @@ class RecipeRun:
         aside = folder / f".{self.label}.{os.getpid()}"
         aside.write_text(json.dumps(data, indent=1))
         aside.replace(folder / f"{self.label}.json")
-        return done
 
     def results(self, store: Store) -> Results | None:
         """From stored rows; None while a member is missing."""

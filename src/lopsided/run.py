@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -11,28 +14,34 @@ import numpy as np
 from lopsided.core.provenance import provenance
 from lopsided.core.spec import Spec
 from lopsided.engines import checkpoints, devices
-from lopsided.engines.ensemble import Ensemble, Stretch, members_that_fit
+from lopsided.engines.ensemble import Ensemble, Stretch, members_per_job
 from lopsided.engines.program import Member, group_key
-from lopsided.store.parts import Part, Store, job_name
+from lopsided.store.claims import Claims, Holder
+from lopsided.store.parts import Damage, MemberId, Part, Store, job_name
+from lopsided.store.rows import no_rows
 
 COMMIT_SECONDS = 60.0
 """Wall time between commits of an unfinished job."""
+SLICE_SECONDS = 1.0
+"""How long a stop request or a due commit waits at most for a stretch of training (one step, if that takes longer)."""
+WAIT_SECONDS = 0.5
+"""Pause between looks at work that other processes hold."""
 
 
 class Progress(NamedTuple):
     """What a caller may show after every evaluation."""
 
-    job: int
-    jobs: int
     step: int
     steps: int
     members: Sequence[Member]
     stretch: Stretch | None
-    """None when a job starts (it is being compiled)."""
+    """None when a job starts (it is being compiled), or while others hold all that is left (no members then)."""
     seconds: float
     """Wall time since this run began."""
     done: float
-    """Share of this run's samples that are seen, in [0, 1]."""
+    """Share of the wanted samples that were seen, by this process or before it, in [0, 1]."""
+    left: float | None
+    """Estimated seconds left, from this process's own pace."""
 
 
 class Done(NamedTuple):
@@ -40,8 +49,13 @@ class Done(NamedTuple):
 
     trained: int
     already: int
+    """Members found complete, or completed by other processes meanwhile."""
     seconds: float
     diverged: int
+
+
+class Stopped(Exception):
+    """A requested stop: everything computed is committed."""
 
 
 def run(
@@ -50,107 +64,204 @@ def run(
     store: Store,
     progress: Callable[[Progress], None] | None = None,
     commit_seconds: float = COMMIT_SECONDS,
+    stop: threading.Event | None = None,
 ) -> Done:
-    """Train every (spec, seed) that the store does not hold yet.
+    """Train every (spec, seed) that the store does not hold yet; returns when all of them are complete.
 
-    Members whose specs differ only in dials and skill distributions train as one ensemble, split only where memory
-    asks for it; an interrupted job goes on from its last commit.
+    Members whose specs differ only in dials and skill distributions train as one ensemble, split only where memory or
+    sharing asks for it. Several processes may run the same on one folder: each claims the jobs that it trains and takes
+    over those of a process that died. An interrupted job goes on from its last commit. Setting `stop` commits and
+    raises `Stopped`.
     """
-    began = time.perf_counter()
     wanted = [Member(spec, s) for spec in specs for s in (range(seeds) if isinstance(seeds, int) else seeds)]
     wanted = list({_id(m): m for m in wanted}.values())
     store.require_writable()
-    complete = store.complete()
-    missing = [m for m in wanted if _id(m) not in complete]
-    already = len(wanted) - len(missing)
-    if not missing:
-        return Done(0, already, 0.0, 0)
-    devices.setup(len(missing))
-    jobs = _jobs(missing)
-    work = [_work(job, job[0].spec.steps) for job in jobs]
-    diverged = 0
-    for number, job in enumerate(jobs):
-
-        def show(step: int, stretch: Stretch | None, number: int = number, job: Sequence[Member] = job) -> None:
-            if progress is not None:
-                spent = sum(work[:number]) + _work(job, step)
-                seconds = time.perf_counter() - began
-                progress(
-                    Progress(
-                        number, len(jobs), step, job[0].spec.steps, job, stretch, seconds, spent / max(1, sum(work))
-                    )
-                )
-
-        diverged += _run_job(job, store, show, commit_seconds)
-    return Done(len(missing), already, time.perf_counter() - began, diverged)
+    work = _Work(store, wanted, progress, commit_seconds, stop or threading.Event())
+    if not work.missing():
+        return Done(0, len(wanted), 0.0, 0)
+    devices.setup(len(work.missing()))
+    return work.finish()
 
 
-def _work(job: Sequence[Member], steps: int) -> int:
-    """Samples that a job sees in `steps` steps: what the time left is judged by."""
-    return len(job) * steps * job[0].spec.plan.batch_size
+def _id(member: Member) -> MemberId:
+    """The member's name in the store; a spec is hashed once, not once for each of its seeds and every look."""
+    key = id(member.spec)
+    if key not in _HASHES or _HASHES[key][0] is not member.spec:
+        _HASHES[key] = member.spec, member.spec.content_hash()
+    return _HASHES[key][1], member.seed
 
 
-def _id(member: Member) -> tuple[str, int]:
-    return member.spec.content_hash(), member.seed
+_HASHES: dict[int, tuple[Spec, str]] = {}
 
 
-def _jobs(members: Sequence[Member]) -> list[list[Member]]:
-    """Members grouped by compiled program, cut where memory asks for it; the order is that of the specs."""
+def _samples(members: Sequence[Member], steps: int | None = None) -> int:
+    """Samples that members see: what the time left is judged by."""
+    return sum((m.spec.steps if steps is None else steps) * m.spec.plan.batch_size for m in members)
+
+
+def _pieces(members: Sequence[Member]) -> list[list[Member]]:
+    """Members grouped by compiled program and cut into jobs; the same in every process with the same devices."""
     groups: dict[str, list[Member]] = {}
     for member in members:
         groups.setdefault(group_key(member.spec), []).append(member)
-    jobs = []
+    pieces = []
     for group in groups.values():
-        size = members_that_fit(group[0].spec)
-        pieces = -(-len(group) // size)
-        size = -(-len(group) // pieces)
-        jobs += [group[i : i + size] for i in range(0, len(group), size)]
-    return jobs
+        cuts = -(-len(group) // members_per_job(group[0].spec))
+        size = -(-len(group) // cuts)
+        pieces += [group[i : i + size] for i in range(0, len(group), size)]
+    return pieces
 
 
-def _run_job(
-    members: Sequence[Member], store: Store, show: Callable[[int, Stretch | None], None], commit_seconds: float
-) -> int:
-    """Train one job to its end, committing on the way. Returns the number of diverged members."""
-    name = job_name(map(_id, members))
-    show(0, None)
-    ensemble = Ensemble(members)
-    resumed = store.resume_point(name)
-    if resumed is not None:
-        state = checkpoints.restore(store.path(resumed) / "state", ensemble.state)
-        ensemble.restore(resumed.step, resumed.seconds, state)
-    ensemble.compile()
-    pending: list[dict[str, np.ndarray]] = []
-    last_commit = time.perf_counter()
-    diverged = 0
-    for stretch in ensemble.run():
-        pending.append(_rows(members, stretch))
-        final = stretch.step == ensemble.spec.steps
-        if final or time.perf_counter() - last_commit > commit_seconds:
-            _commit(store, name, members, stretch, pending, ensemble, final)
-            pending, last_commit = [], time.perf_counter()
-        diverged = int((stretch.diverged >= 0).sum())
-        show(stretch.step, stretch)
-    return diverged
+class _Work:
+    """One `run` call: what is wanted, and what this process has done of it."""
 
+    def __init__(
+        self,
+        store: Store,
+        wanted: Sequence[Member],
+        progress: Callable[[Progress], None] | None,
+        commit_seconds: float,
+        stop: threading.Event,
+    ):
+        self.store, self.wanted, self.progress = store, wanted, progress
+        self.commit_seconds, self.stop = commit_seconds, stop
+        self.began = time.perf_counter()
+        self.claims = Claims(store.root)
+        self.own_samples = 0
+        self.backlog = 0
+        """Samples missing outside the job in hand."""
 
-def _commit(
-    store: Store,
-    name: str,
-    members: Sequence[Member],
-    stretch: Stretch,
-    pending: Sequence[Mapping[str, np.ndarray]],
-    ensemble: Ensemble,
-    final: bool,
-) -> None:
-    """Rows since the last commit and the state to go on from, in one part."""
-    specs = {m.spec.content_hash(): m.spec.model_dump(mode="json") for m in members}
-    rows = {key: np.concatenate([p[key] for p in pending]) for key in pending[0]}
-    part = Part(
-        name, stretch.step, final, stretch.seconds, tuple(map(_id, members)), specs, provenance(ensemble.device_kind)
-    )
-    store.commit(part, rows, None if final else lambda folder: checkpoints.save(folder, ensemble.state))
-    store.drop_states(name, keep=0 if final else 2)
+    def missing(self) -> list[Member]:
+        """Wanted members that no sound part completes."""
+        complete = self.store.complete()
+        return [m for m in self.wanted if _id(m) not in complete]
+
+    def finish(self) -> Done:
+        """Claim and train job after job until nothing is missing."""
+        trained = diverged = 0
+        pieces = _pieces(self.wanted)
+        self._clean()
+        while True:
+            job, missing = self._claim(pieces)
+            if job:
+                diverged += self._train(job)
+                trained += len(job)
+            elif not missing:
+                seconds = time.perf_counter() - self.began
+                return Done(trained, len(self.wanted) - trained, seconds, diverged)
+            else:
+                self._show((), 0, 0, None)
+                if self.stop.wait(WAIT_SECONDS):
+                    raise Stopped
+
+    def _clean(self) -> None:
+        """Set damaged parts aside and remove what killed processes left, unless somebody is working right now."""
+        with self.claims.lock():
+            if not any(c.alive for c in self.claims.all()):
+                self.store.sweep()
+                self._set_aside(self.store.survey()[1])
+
+    def _set_aside(self, damages: Sequence[Damage]) -> None:
+        for damage in damages:
+            print(f"lopsided: {damage.folder}: {damage.reason}; set aside, computed anew", file=sys.stderr)
+        self.store.set_aside(damages)
+
+    def _claim(self, pieces: Sequence[Sequence[Member]]) -> tuple[list[Member], int]:
+        """The next job that nobody else works on (claimed now), and how many members are missing altogether."""
+        with self.claims.lock():
+            missing = {_id(m) for m in self.missing()}
+            taken = {member for c in self.claims.all() if c.alive for member in c.members}
+            for piece in pieces:
+                if job := [m for m in piece if _id(m) in missing and _id(m) not in taken]:
+                    ids = [_id(m) for m in job]
+                    self.claims.take(job_name(ids), ids, job[0].spec.steps)
+                    self.backlog = _samples([m for m in self.wanted if _id(m) in missing]) - _samples(job)
+                    return job, len(missing)
+            self.backlog = _samples([m for m in self.wanted if _id(m) in missing])
+            return [], len(missing)
+
+    def _train(self, members: Sequence[Member]) -> int:
+        """Train a claimed job to its end, committing on the way. Returns the number of diverged members."""
+        ids = [_id(m) for m in members]
+        name = job_name(ids)
+        with self.claims.hold(name, ids, members[0].spec.steps) as holder:
+            try:
+                diverged = self._train_held(name, members, holder)
+            except (Stopped, KeyboardInterrupt):
+                raise
+            except Exception as error:
+                with suppress(OSError):  # the folder may be what failed
+                    self.claims.record_failure(name, ids, f"{type(error).__name__}: {error}")
+                raise
+            self.claims.forget_failure(name)
+            return diverged
+
+    def _train_held(self, name: str, members: Sequence[Member], holder: Holder) -> int:
+        self._show(members, 0, 0, None)
+        ensemble = Ensemble(members)
+        resumed, damages = self.store.resume_point(name)
+        self._set_aside(damages)
+        committed = 0
+        if resumed is not None:
+            state = checkpoints.restore(self.store.path(resumed) / "state", ensemble.state)
+            ensemble.restore(resumed.step, resumed.seconds, state)
+            committed = resumed.step
+        first = committed
+        ensemble.compile()
+        pending: list[dict[str, np.ndarray]] = []
+        last_commit = time.perf_counter()
+        diverged = 0
+        for stretch in ensemble.run(SLICE_SECONDS):
+            if stretch is not None:
+                pending.append(_rows(members, stretch))
+                diverged = int((stretch.diverged >= 0).sum())
+            final = ensemble.step == ensemble.spec.steps
+            due = time.perf_counter() - last_commit > self.commit_seconds
+            stopping = self.stop.is_set()  # looked at once: a signal between commit and raise must not lose steps
+            if final or due or stopping:
+                self._commit(name, members, ensemble, committed, pending, final)
+                pending, last_commit, committed = [], time.perf_counter(), ensemble.step
+            left = self._show(members, ensemble.step, first, stretch)
+            holder.report(ensemble.step, left)
+            if stopping and not final:
+                raise Stopped
+        self.own_samples += _samples(members, ensemble.spec.steps - first)
+        if self.stop.is_set():
+            raise Stopped
+        return diverged
+
+    def _commit(
+        self,
+        name: str,
+        members: Sequence[Member],
+        ensemble: Ensemble,
+        start: int,
+        pending: Sequence[Mapping[str, np.ndarray]],
+        final: bool,
+    ) -> None:
+        """Rows since the last commit and the state to go on from, in one part."""
+        if ensemble.step == start:
+            return
+        specs = {_id(m)[0]: m.spec for m in members}
+        rows = {key: np.concatenate([p[key] for p in pending]) for key in pending[0]} if pending else no_rows()
+        ids = tuple(map(_id, members))
+        made_by = provenance(ensemble.device_kind)
+        settings = {digest: spec.model_dump(mode="json") for digest, spec in specs.items()}
+        part = Part(name, start, ensemble.step, final, ensemble.seconds, ids, settings, made_by)
+        self.store.commit(part, rows, None if final else lambda folder: checkpoints.save(folder, ensemble.state))
+        self.store.drop_states(name, keep=0 if final else 2)
+
+    def _show(self, members: Sequence[Member], step: int, first: int, stretch: Stretch | None) -> float | None:
+        """Tell the caller how far `members` are, having begun at `first`; returns the estimated seconds left."""
+        own = self.own_samples + _samples(members, step - first)
+        rest = self.backlog + sum((m.spec.steps - step) * m.spec.plan.batch_size for m in members)
+        seconds = time.perf_counter() - self.began
+        left = rest * seconds / own if own else None
+        if self.progress is not None and (stretch is not None or step == first):
+            steps = members[0].spec.steps if members else 0
+            done = 1 - rest / max(_samples(self.wanted), 1)
+            self.progress(Progress(step, steps, members, stretch, seconds, done, left))
+        return left
 
 
 def _rows(members: Sequence[Member], stretch: Stretch) -> dict[str, np.ndarray]:
@@ -158,9 +269,10 @@ def _rows(members: Sequence[Member], stretch: Stretch) -> dict[str, np.ndarray]:
     names = sorted(stretch.metrics)
     n, k = len(members), len(names)
     batch = members[0].spec.plan.batch_size
-    by_spec = {id(m.spec): (m.spec.content_hash(), m.spec.plan.distinct(stretch.step)) for m in members}
-    spec_hash = [by_spec[id(m.spec)][0] for m in members]
-    distinct = [by_spec[id(m.spec)][1] for m in members]
+    by_spec = {id(m.spec): m.spec for m in members}
+    seen = {key: spec.plan.distinct(stretch.step) for key, spec in by_spec.items()}
+    spec_hash = [_id(m)[0] for m in members]
+    distinct = [seen[id(m.spec)] for m in members]
     return {
         "spec": np.repeat(np.array(spec_hash, dtype=object), k),
         "seed": np.repeat(np.array([m.seed for m in members], np.uint64), k),

@@ -45,7 +45,7 @@ def test_flags_are_frozen():
     from lopsided.cli import app
 
     flags = {}
-    for name in ("list", "run", "report", "check", "query", "doctor"):
+    for name in ("list", "run", "report", "check", "query", "status", "doctor"):
         collected = app[name].assemble_argument_collection()
         flags[name] = sorted(n for a in collected for n in a.names if n.startswith("-"))
     assert flags == {
@@ -54,6 +54,7 @@ def test_flags_are_frozen():
         "report": ["--output", "-o"],
         "check": ["--json", "--out"],
         "query": ["--json", "--out"],
+        "status": ["--json"],
         "doctor": [],
     }
 

@@ -156,6 +156,19 @@ def test_training_loss_is_the_mean_since_the_last_evaluation(parity):
     np.testing.assert_allclose(fine["train/loss"][0].mean(), coarse["train/loss"][0, 0], rtol=1e-5)
 
 
+def test_slices_change_no_number(tracking):
+    spec = tracking()
+    whole, metrics, _ = train([Member(spec, s) for s in range(3)])
+    ensemble = Ensemble([Member(spec, s) for s in range(3)])
+    curves = list(ensemble.run(slice_seconds=1e-9))  # slices shrink to one step
+    assert sum(c is None for c in curves) > 5
+    sliced = jax.tree.map(lambda x: np.asarray(x)[:3], ensemble.state.params)
+    assert distance(whole, sliced) == 0
+    assert [c.step for c in curves if c is not None] == [10, 20, 30]
+    last = curves[-1].metrics
+    assert all((last[k] == metrics[k][:, -1]).all() for k in last)
+
+
 def test_memory_bounds_the_ensemble(parity):
     spec = parity()
     per_member = 3 * Program(spec).state_bytes

@@ -5,8 +5,9 @@ import pytest
 
 from lopsided.core.errors import InputError
 from lopsided.run import run
-from lopsided.store.parts import COLUMNS, Part, Store, job_name, write_rows
+from lopsided.store.parts import Part, Store, StoreError, job_name
 from lopsided.store.results import load
+from lopsided.store.rows import COLUMNS, connect, no_rows, write_rows
 
 
 def fake_rows(spec="a", seed=0, step=10, value=1.0):
@@ -20,8 +21,8 @@ def fake_rows(spec="a", seed=0, step=10, value=1.0):
     return made | {k: np.array([v], float) for k, v in numbers.items()}
 
 
-def fake_part(step=10, final=True, members=(("a", 0),)):
-    return Part(job_name(members), step, final, 0.0, tuple(members), {"a": {}}, {})
+def fake_part(step=10, final=True, members=(("a", 0),), start=0):
+    return Part(job_name(members), start, step, final, 0.0, tuple(members), {"a": {}}, {})
 
 
 def test_members_are_complete_only_with_their_last_part(tmp_path):
@@ -29,8 +30,17 @@ def test_members_are_complete_only_with_their_last_part(tmp_path):
     store.require_writable()
     store.commit(fake_part(5, final=False), fake_rows(step=5))
     assert store.complete() == {}
-    store.commit(fake_part(10), fake_rows())
+    store.commit(fake_part(10, start=5), fake_rows())
     assert list(store.complete()) == [("a", 0)]
+
+
+def test_a_part_without_rows_is_no_obstacle(tmp_path):
+    store = Store(tmp_path)
+    store.require_writable()
+    store.commit(fake_part(5, final=False), no_rows())
+    store.commit(fake_part(10, start=5), fake_rows())
+    with connect(store) as con:
+        assert con.execute("SELECT spec, seed, value, diverged FROM rows").fetchall() == [("a", 0, 1.0, False)]
 
 
 def test_a_part_is_committed_once(tmp_path):
@@ -38,7 +48,7 @@ def test_a_part_is_committed_once(tmp_path):
     store.require_writable()
     store.commit(fake_part(), fake_rows(value=1.0))
     store.commit(fake_part(), fake_rows(value=2.0))
-    with store.connection() as con:
+    with connect(store) as con:
         assert con.execute("SELECT value FROM rows").fetchall() == [(1.0,)]
 
 
@@ -49,7 +59,7 @@ def test_a_member_in_two_jobs_is_read_once(tmp_path):
     members = (("a", 0), ("a", 1))
     both = {k: np.concatenate([fake_rows()[k], fake_rows(seed=1)[k]]) for k in COLUMNS}
     store.commit(fake_part(members=members), both)
-    with store.connection() as con:
+    with connect(store) as con:
         assert con.execute("SELECT seed FROM rows ORDER BY seed").fetchall() == [(0,), (1,)]
 
 
@@ -60,7 +70,7 @@ def test_failed_writing_leaves_nothing(tmp_path):
     def disk_full(folder):
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(StoreError, match=r"No space.*intact"):
         store.commit(fake_part(), fake_rows(), disk_full)
     assert list((tmp_path / "parts").iterdir()) == []
 
@@ -102,7 +112,7 @@ def test_divergence_is_in_the_rows_and_counts_as_not_learned(parity, tmp_path):
     arm = load(store, "r", "laptop", specs, {"wild": 2, "tame": 2})["wild"]
     assert arm.diverged.all()
     assert (arm.final("test/accuracy") == 0).all()
-    with store.connection() as con:
+    with connect(store) as con:
         assert con.execute("SELECT count(*) FROM rows WHERE diverged AND value IS NULL").fetchone()[0] > 0
 
 
@@ -111,7 +121,7 @@ def test_memory_pieces_do_not_change_results(parity, tmp_path, monkeypatch):
 
     spec = parity()
     run([spec], 6, Store(tmp_path / "whole"))
-    monkeypatch.setattr(run_module, "members_that_fit", lambda spec: 4)
+    monkeypatch.setattr(run_module, "members_per_job", lambda spec: 4)
     run([spec], 6, Store(tmp_path / "pieces"))
     assert len(Store(tmp_path / "pieces").parts()) == 2
     values = [

@@ -7,6 +7,7 @@ which numbers are computed, only their order of addition inside a matrix product
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Iterator, Sequence
@@ -18,11 +19,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from lopsided.engines.program import Dials, Member, Program, State, dials_of
+from lopsided.engines.program import Dials, Member, Program, State, dials_of, group_key
 
 BLOCK_BYTES = 2**20
 """Saved activations of the members that advance together on one CPU core."""
 LARGEST_BLOCK = 32
+BLOCKS_PER_JOB = 4
 
 
 class Stretch(NamedTuple):
@@ -44,7 +46,7 @@ class Ensemble:
         self.spec = members[0].spec
         self.program = Program(self.spec)
         available = list(devices or jax.devices())
-        self._block = self._block_size(available)
+        self._block = _block_size(self.program, available)
         shards = min(len(available), len(members))
         share = -(-len(members) // shards)
         blocks = -(-share // self._block)
@@ -52,14 +54,10 @@ class Ensemble:
         self._padded = shards * blocks * self._block
         mesh = Mesh(np.array(available[:shards]), ("member",))
         self._sharding = NamedSharding(mesh, PartitionSpec("member"))
-        over = PartitionSpec("member")
-        spread = partial(jax.shard_map, mesh=mesh, check_vma=False)
-        self._init = jax.jit(spread(self._in_blocks(self.program.init), in_specs=over, out_specs=over))
-        self._advance = jax.jit(
-            spread(self._advance_shard, in_specs=(over, over, PartitionSpec(), PartitionSpec()), out_specs=over),
-            donate_argnums=0,
-        )
-        self._evaluate = jax.jit(spread(self._evaluate_shard, in_specs=(over, over), out_specs=over))
+        key = group_key(self.spec), self._block, tuple(available[:shards])
+        if key not in _COMPILED:
+            _COMPILED[key] = _Functions(self.program, self._block, mesh)
+        self._init, self._advance, self._evaluate = _COMPILED[key].jitted
         padded = self.members + [self.members[-1]] * (self._padded - len(self.members))
         self._dials = jax.device_put(dials_of(padded), self._sharding)
         self.step = 0
@@ -101,18 +99,47 @@ class Ensemble:
         self.state = self._advance(self.state, self._dials, jnp.int32(self.step), jnp.int32(self.step))
         jax.block_until_ready(self._evaluate(self.state, self._dials))
 
-    def run(self) -> Iterator[Stretch]:
-        """Train to the end of the spec; yields after every evaluation, the last one at `spec.steps`."""
+    def run(self, slice_seconds: float = math.inf) -> Iterator[Stretch | None]:
+        """Train to the end of the spec; yields after every evaluation, the last one at `spec.steps`.
+
+        Long stretches are cut into slices of about `slice_seconds`, each followed by a None: a caller may save the
+        state there. Where the cuts fall changes no number.
+        """
+        length = 16 if math.isfinite(slice_seconds) else self.spec.steps
         while self.step < self.spec.steps:
             every = self.spec.evaluation.every
-            self.advance(min((self.step // every + 1) * every, self.spec.steps))
+            goal = min((self.step // every + 1) * every, self.spec.steps)
+            while self.step < goal:
+                before = self.seconds
+                self.advance(min(goal, self.step + length))
+                took = self.seconds - before
+                length = (
+                    length * 2 if took < slice_seconds / 2 else max(1, length // 2) if took > slice_seconds else length
+                )
+                if self.step < goal:
+                    yield None
             yield self.evaluate()
 
-    def _block_size(self, devices: Sequence[Any]) -> int:
-        if devices[0].platform != "cpu":
-            return 1 << 30
-        per_member = self.program.activation_bytes * min(self.spec.plan.batch_size, self.program.micro_batch)
-        return int(np.clip(BLOCK_BYTES // per_member, 1, LARGEST_BLOCK))
+
+def _block_size(program: Program, devices: Sequence[Any]) -> int:
+    if devices[0].platform != "cpu":
+        return 1 << 30
+    per_member = program.activation_bytes * program.micro_batch
+    return int(np.clip(BLOCK_BYTES // per_member, 1, LARGEST_BLOCK))
+
+
+class _Functions:
+    """The compiled functions of a program, cut into blocks and spread over devices; shared by later ensembles."""
+
+    def __init__(self, program: Program, block: int, mesh: Mesh):
+        self.program, self._block = program, block
+        over, plain = PartitionSpec("member"), PartitionSpec()
+        spread = partial(jax.shard_map, mesh=mesh, check_vma=False)
+        self.jitted = (
+            jax.jit(spread(self._in_blocks(program.init), in_specs=over, out_specs=over)),
+            jax.jit(spread(self._advance_shard, in_specs=(over, over, plain, plain), out_specs=over), donate_argnums=0),
+            jax.jit(spread(self._evaluate_shard, in_specs=(over, over), out_specs=over)),
+        )
 
     def _over_blocks(self, one_block: Any, trees: Any) -> Any:
         """`one_block` over a device's members, block after block."""
@@ -145,12 +172,27 @@ class Ensemble:
         return self._in_blocks(one)(state, dials)
 
 
+_COMPILED: dict[Any, _Functions] = {}
+
+
 def memory_budget() -> int:
     """Bytes that the states of one ensemble may take: half of the device's (or the machine's) memory."""
     stats = jax.devices()[0].memory_stats()
     if stats and "bytes_limit" in stats:
         return stats["bytes_limit"] // 2
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+
+
+def members_per_job(spec: Any) -> int:
+    """How many members one job takes: what fits memory, and on CPUs no more than keeps every core busy for a while.
+
+    Small jobs let several processes share a recipe; below this size an ensemble would lose speed.
+    """
+    fit = members_that_fit(spec)
+    devices = jax.devices()
+    if devices[0].platform != "cpu":
+        return fit
+    return min(fit, len(devices) * _block_size(Program(spec), devices) * BLOCKS_PER_JOB)
 
 
 def members_that_fit(spec: Any, budget: int | None = None) -> int:

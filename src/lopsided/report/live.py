@@ -1,9 +1,14 @@
-"""What a person sees while a recipe runs: a line per arm, speed, time left; plain lines without a terminal."""
+"""What a person sees while a recipe runs: a line per arm, speed, time left; plain lines without a terminal.
+
+Every run also writes plain lines to a log file, so that progress survives a closed terminal.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,19 +23,29 @@ from lopsided.run import Progress
 PLAIN_EVERY = 10.0
 
 
+class Screen(Console):
+    """Standard error. A reader that went away does not end the run (rich would exit there)."""
+
+    def __init__(self) -> None:
+        super().__init__(stderr=True)
+
+    def on_broken_pipe(self) -> None:
+        """Nothing: the log file goes on."""
+
+
 class Display:
     """Shows `Progress`; use as a context manager around the run."""
 
-    def __init__(self, console: Console, arms: Mapping[str, str], metric: str):
+    def __init__(self, console: Console, arms: Mapping[str, str], metric: str, log: Path):
         """`arms` maps a spec's content hash to its arm's name."""
         self._console, self._metric = console, metric
+        self._log = log.open("a", encoding="utf-8", buffering=1)
         self._names: dict[str, list[str]] = {}
         for digest, name in arms.items():
             self._names.setdefault(digest, []).append(name)
-        self._rows: dict[str, tuple[Any, ...]] = {}
+        self._rows: dict[str, dict[int, tuple[int, int, float, bool]]] = {}
         self._live = Live(console=console, refresh_per_second=4) if console.is_terminal else None
-        self._last_line = time.perf_counter()
-        self._started: dict[int, float] = {}
+        self._last_line = 0.0
         self._hash: dict[int, str] = {}
 
     def __enter__(self) -> Display:
@@ -39,34 +54,32 @@ class Display:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._log.close()
         if self._live:
-            self._live.__exit__(*error)  # type: ignore[arg-type]
+            with suppress(OSError):  # the terminal may be gone
+                self._live.__exit__(*error)  # type: ignore[arg-type]
 
     def __call__(self, progress: Progress) -> None:
         """Update from one evaluation."""
         if progress.stretch is None:
             names = sorted({self._arm(m.spec) for m in progress.members})
-            self._say(progress, f"compiling for {len(progress.members)} members ({', '.join(names)})")
+            what = f"compiling for {len(progress.members)} members ({', '.join(names)})"
+            self._say(progress, what if names else "waiting for members that other processes are training")
             return
-        by_arm: dict[str, list[int]] = {}
-        for i, member in enumerate(progress.members):
-            by_arm.setdefault(self._arm(member.spec), []).append(i)
         values = progress.stretch.metrics.get(self._metric)
         if values is None:
             values = next(iter(progress.stretch.metrics.values()))
-        for arm, at in by_arm.items():
-            self._rows[arm] = (
+        diverged = progress.stretch.diverged >= 0
+        for member, value, gone in zip(progress.members, values.tolist(), diverged.tolist(), strict=True):
+            self._rows.setdefault(self._arm(member.spec), {})[member.seed] = (
                 progress.step,
                 progress.steps,
-                values[at],
-                int((progress.stretch.diverged[at] >= 0).sum()),
+                value,
+                gone,
             )
         speed = len(progress.members) * progress.step / max(progress.stretch.seconds, 1e-9)
-        left = progress.seconds * (1 - progress.done) / max(progress.done, 1e-9)
-        self._say(
-            progress,
-            f"{speed:,.0f} member-steps/s · {_clock(progress.seconds)} gone · about {_clock(left)} left",
-        )
+        left = "" if progress.left is None else f" · about {_clock(progress.left)} left"
+        self._say(progress, f"{speed:,.0f} member-steps/s · {_clock(progress.seconds)} gone{left}")
 
     def _arm(self, spec: Any) -> str:
         if id(spec) not in self._hash:
@@ -74,30 +87,34 @@ class Display:
         return " = ".join(self._names.get(self._hash[id(spec)], ["?"]))
 
     def _say(self, progress: Progress, status: str) -> None:
-        if self._live:
-            self._live.update(self._table(progress, status))
-            return
-        now = time.perf_counter()
-        if progress.stretch is not None and progress.step < progress.steps and now - self._last_line < PLAIN_EVERY:
-            return
-        self._last_line = now
-        arms = " · ".join(f"{a} {np.nanmedian(r[2]) if len(r[2]) else np.nan:.3f}" for a, r in self._rows.items())
-        self._console.print(
-            f"job {progress.job + 1}/{progress.jobs} step {progress.step:,}/{progress.steps:,} {arms} · {status}",
-            highlight=False,
-            soft_wrap=True,
-        )
+        with suppress(OSError):  # a closed terminal or a full disk must not end the run
+            if self._live:
+                self._live.update(self._table(progress, status))
+            now = time.perf_counter()
+            ends = progress.stretch is not None and progress.step == progress.steps
+            if not ends and now - self._last_line < PLAIN_EVERY and self._last_line:
+                return
+            self._last_line = now
+            arms = " · ".join(
+                f"{a} {np.median([v for *_, v, _ in members.values()]):.3f}" for a, members in self._rows.items()
+            )
+            line = f"{progress.done:.0%} · step {progress.step:,}/{progress.steps:,} {arms} · {status}"
+            self._log.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {line}\n")
+            if not self._live:
+                self._console.print(line, highlight=False, soft_wrap=True)
 
     def _table(self, progress: Progress, status: str) -> Group:
         table = Table(box=None, pad_edge=False)
         for column in ("arm", "step", "", f"{self._metric}: median", "lowest … highest", "diverged"):
             table.add_column(column, justify="left" if column in ("arm", "") else "right")
-        for arm, (step, steps, values, diverged) in self._rows.items():
-            finite = values[np.isfinite(values)]
+        for arm, members in self._rows.items():
+            step, steps = min((s, n) for s, n, _, _ in members.values())
+            finite = np.array([v for *_, v, _ in members.values() if np.isfinite(v)])
             low, middle, high = (f"{f(finite):.3f}" for f in (np.min, np.median, np.max)) if len(finite) else ("–",) * 3
             bar = ProgressBar(total=steps, completed=step, width=24)
+            diverged = sum(gone for *_, gone in members.values())
             table.add_row(arm, f"{step:,}/{steps:,}", bar, middle, f"{low} … {high}", str(diverged or ""))
-        return Group(table, Text(f"job {progress.job + 1}/{progress.jobs} · {status}", style="dim"))
+        return Group(table, Text(f"{progress.done:.0%} · {status}", style="dim"))
 
 
 def _clock(seconds: float) -> str:

@@ -99,6 +99,29 @@ def query_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     _console().print(table)
 
 
+def status_tables(found: dict[str, Any]) -> None:
+    """`lopsided status`."""
+    table = Table(box=SIMPLE_HEAD)
+    columns = ("run", "members", "done", "running", "stale", "failed", "waiting")
+    for column in (*columns, "time left"):
+        table.add_column(column, justify="left" if column == "run" else "right")
+    for row in found["runs"]:
+        left = "" if row["seconds_left"] is None else _duration(row["seconds_left"])
+        table.add_row(*(str(row[c]) for c in columns), left)
+    console = _console()
+    console.print(table)
+    for e in found["running"]:
+        console.print(
+            f"running: {e['members']} members at step {e['step']:,}/{e['steps']:,} (pid {e['pid']}, {e['host']})"
+        )
+    for e in found["stale"]:
+        console.print(f"[yellow]stale: {e['members']} members; their process (pid {e['pid']}, {e['host']}) is gone[/]")
+    for e in found["failed"]:
+        console.print(f"[red]failed: {e['members']} members: {escape(e['message'])}[/]")
+    for e in found["damaged"]:
+        console.print(f"[red]damaged: {escape(e['part'])}: {escape(e['reason'])}; the next run computes it anew[/]")
+
+
 def doctor_table() -> None:
     """`lopsided doctor`."""
     import jax

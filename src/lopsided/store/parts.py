@@ -1,12 +1,12 @@
 """The store: a folder of *parts*, each committed by one rename.
 
-    OUT/parts/<job>-<step>/part.json      which members, which specs, up to which step, made by what
+    OUT/parts/<job>-<step>/part.json      which members, which specs, which stretch of steps, made by what, checksums
                            rows.parquet   one row per member, evaluation and metric
                            state/         checkpoint to go on from (only the newest two of an unfinished job)
 
 A **job** is a set of members trained together; its name is a hash of them, so the same work has the same name in every
-process and after every restart. A member is complete once a part that reaches the last step of its spec is there.
-DuckDB reads and writes the Parquet files; there is no database file.
+process and after every restart. Its parts form a chain: each says where it starts, and only an unbroken chain of parts
+with right checksums counts. A member is complete once such a chain reaches the last step of its spec.
 """
 
 from __future__ import annotations
@@ -23,26 +23,39 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lopsided.core.errors import InputError
+from lopsided.store.rows import write_rows
 
 MemberId = tuple[str, int]
 """(content hash of the spec, seed)."""
-COLUMNS = ("spec", "seed", "step", "samples", "distinct_samples", "seconds", "diverged", "metric", "value")
 
 
 class Part(NamedTuple):
-    """What part.json says."""
+    """What part.json says; `start` is the step at which its rows begin."""
 
     job: str
+    start: int
     step: int
     final: bool
     seconds: float
     members: tuple[MemberId, ...]
     specs: dict[str, Any]
     provenance: dict[str, Any]
+    checksums: dict[str, str] = {}  # noqa: RUF012  (a NamedTuple's default; never changed in place)
 
     @property
     def folder(self) -> str:
         return f"{self.job}-{self.step:012d}"
+
+
+class Damage(NamedTuple):
+    """A part that must not be read, and why."""
+
+    folder: Path
+    reason: str
+
+
+class StoreError(InputError):
+    """The folder cannot be written any more; what was committed before is intact."""
 
 
 def job_name(members: Iterable[MemberId]) -> str:
@@ -56,6 +69,7 @@ class Store:
 
     def __init__(self, root: str | Path):
         self.root = Path(root)
+        self._checked: dict[Path, tuple[tuple[int, int], str]] = {}
 
     def require_writable(self) -> None:
         """Make the folder, or say in one line why not."""
@@ -66,14 +80,31 @@ class Store:
         except OSError as error:
             raise InputError(f"out = {str(self.root)!r}: cannot be written ({error.strerror})") from None
 
+    def survey(self) -> tuple[list[Part], list[Damage]]:
+        """Parts that may be read, in order, and those that may not: altered ones and whatever follows them."""
+        jobs: dict[str, list[tuple[Path, Part | str]]] = {}
+        for folder in sorted((self.root / "parts").glob("*-*")):
+            if not folder.name.startswith("."):
+                jobs.setdefault(folder.name.split("-")[0], []).append((folder, self._read(folder)))
+        good: list[Part] = []
+        damaged: list[Damage] = []
+        for chain in jobs.values():
+            reached, broken = 0, False
+            for folder, part in chain:
+                if isinstance(part, str):
+                    damaged.append(Damage(folder, part))
+                    broken = True
+                elif broken or part.start != reached:
+                    damaged.append(Damage(folder, "a part before it is missing or damaged"))
+                    broken = True
+                else:
+                    good.append(part)
+                    reached = part.step
+        return good, damaged
+
     def parts(self) -> list[Part]:
-        """All committed parts, oldest step first inside a job."""
-        found = []
-        for file in sorted((self.root / "parts").glob("*-*/part.json")):
-            data = json.loads(file.read_text())
-            data["members"] = tuple((spec, int(seed)) for spec, seed in data["members"])
-            found.append(Part(**data))
-        return found
+        """All parts that may be read."""
+        return self.survey()[0]
 
     def complete(self) -> dict[MemberId, str]:
         """The job that holds each complete member (one of them, where several do)."""
@@ -84,10 +115,28 @@ class Store:
                     found.setdefault(member, part.job)
         return found
 
-    def resume_point(self, job: str) -> Part | None:
-        """The newest part of an unfinished job that carries a state."""
-        parts = [p for p in self.parts() if p.job == job and (self.path(p) / "state").is_dir()]
-        return parts[-1] if parts else None
+    def set_aside(self, damages: Iterable[Damage]) -> None:
+        """Move damaged parts to OUT/damaged, so that their steps are computed anew."""
+        for damage in damages:
+            grave = self.root / "damaged"
+            grave.mkdir(exist_ok=True)
+            target = Path(tempfile.mkdtemp(prefix=f"{damage.folder.name}-", dir=grave))
+            try:
+                os.rename(damage.folder, target / damage.folder.name)
+            except FileNotFoundError:
+                target.rmdir()  # another process was faster
+
+    def resume_point(self, job: str) -> tuple[Part | None, list[Damage]]:
+        """The newest part of an unfinished job with a sound state; later parts, if any, have to be set aside."""
+        parts = [p for p in self.parts() if p.job == job]
+        later: list[Damage] = []
+        for part in reversed(parts):
+            state = self.path(part) / "state"
+            if state.is_dir() and digest(state) == part.checksums.get("state"):
+                return part, later
+            reason = "its checkpoint is damaged" if state.is_dir() else "it has no checkpoint to go on from"
+            later.insert(0, Damage(self.path(part), reason))
+        return None, later
 
     def path(self, part: Part) -> Path:
         return self.root / "parts" / part.folder
@@ -99,68 +148,74 @@ class Store:
         final = self.path(part)
         if final.exists():
             return
-        aside = Path(tempfile.mkdtemp(prefix=".writing-", dir=self.root / "parts"))
+        aside: Path | None = None
         try:
+            aside = Path(tempfile.mkdtemp(prefix=".writing-", dir=self.root / "parts"))
             write_rows(aside / "rows.parquet", rows)
+            checksums = {"rows": digest(aside / "rows.parquet")}
             if save_state is not None:
                 save_state(aside / "state")
-            (aside / "part.json").write_text(json.dumps(part._asdict(), indent=1, sort_keys=True))
+                checksums["state"] = digest(aside / "state")
+            text = json.dumps(part._replace(checksums=checksums)._asdict(), indent=1, sort_keys=True)
+            (aside / "part.json").write_text(text)
             _sync_tree(aside)
             os.rename(aside, final)
-        except OSError:
-            shutil.rmtree(aside, ignore_errors=True)
-            if not final.exists():
-                raise
-        _sync(final.parent)
+            _sync(final.parent)
+        except Exception as error:
+            if aside is not None:
+                shutil.rmtree(aside, ignore_errors=True)
+            if final.exists():
+                return
+            why = getattr(error, "strerror", None) or str(error).splitlines()[0]
+            raise StoreError(
+                f"out = {str(self.root)!r}: cannot be written ({why}); everything committed so far is intact"
+            ) from error
 
     def drop_states(self, job: str, keep: int) -> None:
         """Remove all but the newest `keep` states of a job."""
-        states = [self.path(p) / "state" for p in self.parts() if p.job == job]
-        states = [s for s in states if s.is_dir()]
+        states = sorted((self.root / "parts").glob(f"{job}-*/state"))
         for state in states[: max(0, len(states) - keep)]:
             shutil.rmtree(state, ignore_errors=True)
 
-    def connection(self) -> Any:
-        """A DuckDB connection with the views `rows` (complete members, each once) and `members`."""
-        import duckdb
+    def sweep(self) -> None:
+        """Remove what a killed process left half-written; call only while no other process writes."""
+        for aside in (self.root / "parts").glob(".writing-*"):
+            shutil.rmtree(aside, ignore_errors=True)
 
-        con = duckdb.connect()
-        complete = self.complete()
-        parts = [p for p in self.parts() if p.job in set(complete.values())]
-        specs = {h: s for p in parts for h, s in p.specs.items()}
-        members = list(complete.items())
-        con.register(
-            "_members",
-            {
-                "spec": np.array([m[0] for m, _ in members], dtype=object),
-                "seed": np.array([m[1] for m, _ in members], dtype=np.uint64),
-                "job": np.array([job for _, job in members], dtype=object),
-                "settings": np.array([json.dumps(specs[m[0]]) for m, _ in members], dtype=object),
-            },
-        )
-        con.execute("CREATE TABLE members AS SELECT spec, seed, job, settings::JSON AS settings FROM _members")
-        if not parts:
-            con.execute(f"CREATE TABLE rows ({', '.join(f'{c} VARCHAR' for c in COLUMNS)})")
-            return con
-        files = [str(self.path(p) / "rows.parquet") for p in parts]
-        con.execute(
-            "CREATE VIEW rows AS SELECT r.* EXCLUDE (filename) FROM "
-            f"read_parquet({files!r}, filename = true) r JOIN members m ON r.spec = m.spec AND r.seed = m.seed "
-            "AND contains(r.filename, m.job)"
-        )
-        return con
+    def _read(self, folder: Path) -> Part | str:
+        """The part, or why it is damaged."""
+        try:
+            data = json.loads((folder / "part.json").read_text())
+            data["members"] = tuple((spec, int(seed)) for spec, seed in data["members"])
+            part = Part(**data)
+            if part.folder != folder.name:
+                return f"part.json belongs to {part.folder}"
+            return (
+                part if self._digest(folder / "rows.parquet") == part.checksums["rows"] else "rows.parquet was altered"
+            )
+        except FileNotFoundError as error:
+            return f"{Path(error.filename or '').name} is missing"
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            return f"part.json cannot be read ({type(error).__name__})"
+
+    def _digest(self, file: Path) -> str:
+        """Checksum of a file, computed again only if size or time changed."""
+        stat = file.stat()
+        stamp = stat.st_mtime_ns, stat.st_size
+        if self._checked.get(file, (None, ""))[0] != stamp:
+            self._checked[file] = stamp, digest(file)
+        return self._checked[file][1]
 
 
-def write_rows(file: Path, rows: Mapping[str, np.ndarray]) -> None:
-    """Columns of equal length to a Parquet file; NaN becomes NULL."""
-    import duckdb
-
-    missing = set(COLUMNS) ^ set(rows)
-    if missing:
-        raise ValueError(f"rows have exactly the columns {COLUMNS}; these differ: {sorted(missing)}")
-    with duckdb.connect() as con:
-        con.register("rows", {name: np.ascontiguousarray(rows[name]) for name in COLUMNS})
-        con.execute(f"COPY (SELECT * FROM rows) TO '{file}' (FORMAT parquet, COMPRESSION zstd)")
+def digest(path: Path) -> str:
+    """SHA-256 of a file, or of a folder's names and contents."""
+    if path.is_file():
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    total = hashlib.sha256()
+    for file in sorted(p for p in path.rglob("*") if p.is_file()):
+        total.update(f"{file.relative_to(path)} {digest(file)}\n".encode())
+    return total.hexdigest()
 
 
 def _sync(path: Path) -> None:

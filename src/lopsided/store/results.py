@@ -9,6 +9,7 @@ import numpy as np
 
 from lopsided.core.spec import Spec
 from lopsided.store.parts import Store
+from lopsided.store.rows import connect
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def load(store: Store, recipe: str, scale: str, specs: Mapping[str, Spec], seeds
     wanted = {name: [(spec.content_hash(), s) for s in range(seeds[name])] for name, spec in specs.items()}
     if not all(member in complete for members in wanted.values() for member in members):
         return None
-    with store.connection() as con:
+    with connect(store) as con:
         arms = {name: _arm(con, name, spec, tuple(range(seeds[name]))) for name, spec in specs.items()}
     return Results(recipe, scale, arms)
 

@@ -1,0 +1,219 @@
+"""Who works on what: claims that several processes respect on a plain shared folder, without a lock server.
+
+    OUT/claims/<job>.json     held by one process: its members, host, pid, progress; rewritten every few seconds
+    OUT/claims/.lock          held for an instant while a process looks at the claims and adds its own
+    OUT/failed/<job>.json     the last error of a job, until it succeeds
+
+A claim dies with its process: on the same host at once (the pid is gone or belongs to a later process), elsewhere when
+it was not rewritten for a minute by the file server's clock.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lopsided.core.errors import InputError
+from lopsided.store.parts import MemberId
+
+BEAT_SECONDS = 5.0
+STALE_SECONDS = 60.0
+LOCK_PATIENCE = 120.0
+
+
+class Claim(NamedTuple):
+    """What a claim file says; `alive` is judged by the reader."""
+
+    job: str
+    members: tuple[MemberId, ...]
+    owner: dict[str, Any]
+    step: int
+    steps: int
+    seconds_left: float | None
+    alive: bool
+
+
+class Claims:
+    """The claims of one store."""
+
+    def __init__(self, root: Path):
+        self.folder = root / "claims"
+        self.failed_folder = root / "failed"
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Exclusive for an instant; a lock whose holder died is broken."""
+        file = self.folder / ".lock"
+        text = json.dumps(owner())
+        deadline = time.monotonic() + LOCK_PATIENCE
+        while True:
+            try:
+                handle = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+                break
+            except FileExistsError:
+                self._break_if_dead(file)
+                if time.monotonic() > deadline:
+                    raise InputError(f"out: {file} is held by another process; remove it if none is running") from None
+                time.sleep(0.02)
+        try:
+            os.write(handle, text.encode())
+            os.close(handle)
+            yield
+        finally:
+            with suppress(FileNotFoundError):
+                file.unlink()
+
+    def all(self) -> list[Claim]:
+        """Every claim, dead ones too."""
+        found = []
+        for file in sorted(self.folder.glob("*.json")):
+            data = _read(file)
+            if data is not None:
+                members = tuple((spec, int(seed)) for spec, seed in data.pop("members"))
+                found.append(Claim(members=members, alive=self._alive(file, data["owner"]), **data))
+        return found
+
+    @contextmanager
+    def hold(self, job: str, members: Sequence[MemberId], steps: int) -> Iterator[Holder]:
+        """Rewrite the claim (taken with `take` under the lock) until the block ends; then it is gone."""
+        holder = Holder(self, job, tuple(members), steps)
+        holder.start()
+        try:
+            yield holder
+        finally:
+            holder.end()
+
+    def take(self, job: str, members: Sequence[MemberId], steps: int) -> None:
+        """Write a claim; call while holding `lock`."""
+        self.write(Claim(job, tuple(members), owner(), 0, steps, None, True))
+
+    def write(self, claim: Claim) -> None:
+        data = claim._asdict()
+        del data["alive"]
+        aside = self.folder / f".{claim.job}.{os.getpid()}"
+        aside.write_text(json.dumps(data))
+        aside.replace(self.folder / f"{claim.job}.json")
+
+    def release(self, job: str) -> None:
+        with suppress(FileNotFoundError):
+            (self.folder / f"{job}.json").unlink()
+
+    def record_failure(self, job: str, members: Sequence[MemberId], message: str) -> None:
+        """Remember a job's error; forgotten when the job succeeds."""
+        self.failed_folder.mkdir(exist_ok=True)
+        data = {"job": job, "members": list(members), "message": message, "owner": owner()}
+        (self.failed_folder / f"{job}.json").write_text(json.dumps(data))
+
+    def forget_failure(self, job: str) -> None:
+        with suppress(FileNotFoundError):
+            (self.failed_folder / f"{job}.json").unlink()
+
+    def failures(self) -> list[dict[str, Any]]:
+        """Jobs whose last attempt ended in an error."""
+        return [data for f in sorted(self.failed_folder.glob("*.json")) if (data := _read(f)) is not None]
+
+    def _alive(self, file: Path, who: dict[str, Any]) -> bool:
+        if who.get("host") == _host():
+            return _start_of(int(who["pid"])) == who["started"]
+        return self._age(file) < STALE_SECONDS
+
+    def _age(self, file: Path) -> float:
+        """Seconds since `file` was written, by the clock of the file server."""
+        with tempfile.NamedTemporaryFile(dir=self.folder, prefix=".now-") as now:
+            try:
+                return os.stat(now.name).st_mtime - file.stat().st_mtime
+            except FileNotFoundError:
+                return 0.0
+
+    def _break_if_dead(self, file: Path) -> None:
+        who = _read(file)
+        # A lock without content was created an instant ago, or its holder died before it could write.
+        dead = self._age(file) > 5.0 if who is None else not self._alive(file, who)
+        if dead:
+            grave = self.folder / f".broken-{os.getpid()}-{time.monotonic_ns()}"
+            with suppress(FileNotFoundError):
+                os.rename(file, grave)  # only one of several breakers succeeds
+                if _read(grave) != who:  # somebody else's fresh lock was hit: give it back
+                    with suppress(FileExistsError):
+                        os.link(grave, file)
+                grave.unlink()
+
+
+class Holder:
+    """Keeps a claim fresh from a thread, so that a long step does not look like a death."""
+
+    def __init__(self, claims: Claims, job: str, members: tuple[MemberId, ...], steps: int):
+        self._claims, self._job, self._members, self._steps = claims, job, members, steps
+        self._step, self._left = 0, None
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._beat, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def report(self, step: int, seconds_left: float | None) -> None:
+        """Progress to be written with the next beat."""
+        self._step, self._left = step, seconds_left
+
+    def end(self) -> None:
+        self._ended.set()
+        self._thread.join()
+        self._claims.release(self._job)
+
+    def _beat(self) -> None:
+        while not self._ended.wait(BEAT_SECONDS):
+            claim = Claim(self._job, self._members, owner(), self._step, self._steps, self._left, True)
+            with suppress(OSError):  # a full disk is reported by the commit, not by a heartbeat
+                self._claims.write(claim)
+
+
+@cache
+def _host() -> str:
+    """This machine and process namespace: pids mean nothing outside."""
+    parts = [socket.gethostname()]
+    with suppress(OSError):
+        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
+    with suppress(OSError):
+        parts.append(os.readlink("/proc/self/ns/pid"))
+    return ":".join(parts)
+
+
+def _start_of(pid: int) -> str | None:
+    """When a process started (its pid may be reused), or None if there is none. A zombie counts as gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return None if fields[0] in "ZX" else fields[19]
+    except FileNotFoundError:
+        if Path("/proc/self/stat").exists():
+            return None
+    except (OSError, IndexError):
+        return None
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return None
+    except OSError:
+        pass
+    return "unknown"
+
+
+def owner() -> dict[str, Any]:
+    """This process, as claims name it."""
+    return {"host": _host(), "pid": os.getpid(), "started": _start_of(os.getpid())}
+
+
+def _read(file: Path) -> dict[str, Any] | None:
+    try:
+        return json.loads(file.read_text())
+    except (OSError, json.JSONDecodeError):
+        return None

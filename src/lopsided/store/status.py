@@ -1,0 +1,55 @@
+"""What a folder is doing: done, running, stale, failed, with the time left as its processes see it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lopsided.store.claims import Claims
+from lopsided.store.parts import MemberId, Store
+
+
+def folder_status(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> dict[str, Any]:
+    """Counts of members per run (`runs`: label -> wanted members), claims, failures and damaged parts."""
+    complete = store.complete()
+    claims = Claims(store.root)
+    live, stale = [], []
+    for claim in claims.all():
+        entry = {
+            "job": claim.job,
+            "members": len(claim.members),
+            "step": claim.step,
+            "steps": claim.steps,
+            "seconds_left": claim.seconds_left,
+            "pid": claim.owner.get("pid"),
+            "host": str(claim.owner.get("host", "")).split(":")[0],
+        }
+        (live if claim.alive else stale).append((entry, set(claim.members)))
+    failures = claims.failures()
+    rows = []
+    for label, members in runs.items():
+        wanted = set(members)
+        done = {m for m in wanted if m in complete}
+        running = {m for _, held in live for m in held} & wanted - done
+        dead = {m for _, held in stale for m in held} & wanted - done - running
+        failed = {(s, n) for f in failures for s, n in map(tuple, f["members"])} & wanted - done - running - dead
+        left = [e["seconds_left"] for e, held in live if held & wanted and e["seconds_left"] is not None]
+        rows.append(
+            {
+                "run": label,
+                "members": len(wanted),
+                "done": len(done),
+                "running": len(running),
+                "stale": len(dead),
+                "failed": len(failed),
+                "waiting": len(wanted) - len(done) - len(running) - len(dead) - len(failed),
+                "seconds_left": max(left) if left else None,
+            }
+        )
+    return {
+        "runs": rows,
+        "running": [e for e, _ in live],
+        "stale": [e for e, _ in stale],
+        "failed": [{"job": f["job"], "members": len(f["members"]), "message": f["message"]} for f in failures],
+        "damaged": [{"part": str(d.folder), "reason": d.reason} for d in store.survey()[1]],
+    }
