@@ -6,9 +6,9 @@ SGD. Paper: gradient descent on N = 2^14 samples converges in 1,500 steps, on th
 
     lopsided run small-vs-large --scale laptop
 
-`laptop` changes: gradient descent compares N = 2^13 with 2^17, at one learning rate (3; SGD: 4) that was best or tied
-for both arms of a pair on seeds 100 and up, which no verdict uses. `paper` compares 2^14 with 2^20 samples at learning
-rate 0.5. The loss is logistic throughout (the paper does not name its loss).
+`laptop` changes: gradient descent compares N = 2^13 with 2^17, at one learning rate for both arms of a pair (GD 3,
+SGD 4): the best of those at which all members of both arms learned, on seeds 100 and up, which no verdict uses. `paper`
+compares 2^14 with 2^20 samples at learning rate 0.5. The loss is logistic throughout (the paper does not name its loss).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class SmallVsLarge(Recipe):
     threshold = 0.95
     scales: ClassVar = {
         "smoke": Scale(2, 3, "2 CPU cores"),
-        "laptop": Scale(16, 240, "2 CPU cores"),
+        "laptop": Scale(16, 280, "2 CPU cores"),
         "paper": Scale(16, 20_000, "2 CPU cores, estimated"),
     }
 

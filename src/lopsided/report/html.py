@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -55,7 +56,9 @@ def write(sections: Sequence[Section], path: Path) -> Path:
             }
         )
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(template.render(views=views, software=software()), encoding="utf-8")
+    aside = path.with_name(f".{path.name}.{os.getpid()}")  # another process may be writing the same report
+    aside.write_text(template.render(views=views, software=software()), encoding="utf-8")
+    aside.replace(path)
     return path
 
 

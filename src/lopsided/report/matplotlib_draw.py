@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +33,11 @@ def save(figure: Figure, stem: Path) -> list[Path]:
         for place, panel in enumerate(figure.panels):
             _draw(canvas.add_subplot(rows, columns, place + 1), panel)
         canvas.suptitle(figure.title, fontweight="bold")
-        paths = [stem.with_suffix(".png"), stem.with_suffix(".pdf")]
-        canvas.savefig(paths[0], dpi=200)
-        canvas.savefig(paths[1], metadata={"CreationDate": None})
-    return paths
+        for kind, options in {"png": {"dpi": 200}, "pdf": {"metadata": {"CreationDate": None}}}.items():
+            aside = stem.with_name(f".{stem.name}.{os.getpid()}.{kind}")  # never a half-written figure
+            canvas.savefig(aside, **options)
+            aside.replace(stem.with_suffix(f".{kind}"))
+    return [stem.with_suffix(".png"), stem.with_suffix(".pdf")]
 
 
 def _draw(ax: Any, panel: Panel) -> None:
