@@ -8,7 +8,7 @@ SGD. Paper: gradient descent on N = 2^14 samples converges in 1,500 steps, on th
 
 `laptop` changes: gradient descent compares N = 2^13 with 2^17, at one learning rate for both arms of a pair (GD 3,
 SGD 4): the best of those at which all members of both arms learned, on seeds 100 and up, which no verdict uses. `paper`
-compares 2^14 with 2^20 samples at learning rate 0.5. The loss is logistic throughout (the paper does not name its loss).
+compares 2^14 with 2^20 samples at learning rate 0.5. The loss is logistic throughout: the paper names none.
 """
 
 from __future__ import annotations
