@@ -25,7 +25,7 @@ STYLE: dict[Any, Any] = {
 
 def save(figure: Figure, stem: Path) -> list[Path]:
     """Write `stem`.png (200 dpi) and `stem`.pdf; returns the paths."""
-    columns = min(3, len(figure.panels))
+    columns = 2 if len(figure.panels) == 4 else min(3, len(figure.panels))
     rows = -(-len(figure.panels) // columns)
     with mpl.rc_context(STYLE):
         canvas = Canvas(figsize=(4.2 * columns, 3.3 * rows), layout="constrained")
