@@ -13,7 +13,7 @@ import pytest
 from lopsided.store.parts import Store
 from tests.faults.helpers import finish, rows, start
 
-KILLS = int(os.environ.get("LOPSIDED_KILLS", "3"))
+KILLS = int(os.environ.get("LOPSIDED_KILLS", "5"))
 CASES = {
     "ensemble, AdamW, annealed exponent": 3,
     "single member, AdamW, phases": 1,
