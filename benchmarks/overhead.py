@@ -7,7 +7,7 @@ import tempfile
 from benchmarks.measure import paired, rate
 from lopsided.core.spec import Spec
 from lopsided.engines.ensemble import Ensemble
-from lopsided.engines.program import Member
+from lopsided.engines.members import Member
 from lopsided.run import run
 from lopsided.store.parts import Store
 

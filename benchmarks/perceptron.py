@@ -9,7 +9,7 @@ import torch
 from benchmarks.measure import paired, rate
 from lopsided.core.spec import Spec
 from lopsided.engines.ensemble import Ensemble
-from lopsided.engines.program import Member
+from lopsided.engines.members import Member
 
 D, K, WIDTH, BATCH, SIZE = 20, 6, 64, 128, 2**14
 FLOP = 2 * BATCH * (2 * D * WIDTH + 3 * WIDTH)

@@ -11,7 +11,7 @@ import torch
 from benchmarks.measure import paired, rate
 from lopsided.core.spec import Spec
 from lopsided.engines.ensemble import Ensemble
-from lopsided.engines.program import Member
+from lopsided.engines.members import Member
 from lopsided.tasks.state_tracking import StateTracking
 
 GROUP, HOPS, LAYERS, WIDTH, HEADS, BATCH = "S4", 4, 2, 64, 4, 256

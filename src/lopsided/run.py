@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from importlib import import_module
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,8 @@ from lopsided.core.provenance import provenance
 from lopsided.core.spec import Spec
 from lopsided.engines import checkpoints, devices
 from lopsided.engines.ensemble import Ensemble, Stretch, members_per_job
-from lopsided.engines.program import Member, group_key
+from lopsided.engines.idealised import Idealised
+from lopsided.engines.members import Member, group_key
 from lopsided.store.claims import Claims, Holder
 from lopsided.store.parts import Damage, MemberId, Part, Store, job_name
 from lopsided.store.rows import no_rows
@@ -95,8 +97,8 @@ _HASHES: dict[int, tuple[Spec, str]] = {}
 
 
 def _samples(members: Sequence[Member], steps: int | None = None) -> int:
-    """Samples that members see: what the time left is judged by."""
-    return sum((m.spec.steps if steps is None else steps) * m.spec.plan.batch_size for m in members)
+    """Samples that members see, or steps where a plan draws none: what the time left is judged by."""
+    return sum((m.spec.steps if steps is None else steps) * max(1, m.spec.plan.batch_size) for m in members)
 
 
 def _pieces(members: Sequence[Member]) -> list[list[Member]]:
@@ -106,10 +108,20 @@ def _pieces(members: Sequence[Member]) -> list[list[Member]]:
         groups.setdefault(group_key(member.spec), []).append(member)
     pieces = []
     for group in groups.values():
-        cuts = -(-len(group) // members_per_job(group[0].spec))
+        predicted = group[0].spec.plan.engine == "idealised"
+        cuts = 1 if predicted else -(-len(group) // members_per_job(group[0].spec))
         size = -(-len(group) // cuts)
         pieces += [group[i : i + size] for i in range(0, len(group), size)]
     return pieces
+
+
+def _engine(members: Sequence[Member]) -> Ensemble | Idealised:
+    """The engine that the members' plan asks for; theory is found by the task's name."""
+    if members[0].spec.plan.engine != "idealised":
+        return Ensemble(members)
+    name = members[0].spec.task.name  # type: ignore[attr-defined]
+    theory = import_module(f"lopsided.theory.{name.replace('-', '_')}")
+    return Idealised(members, theory.idealised)
 
 
 class _Work:
@@ -198,7 +210,7 @@ class _Work:
 
     def _train_held(self, name: str, members: Sequence[Member], holder: Holder) -> int:
         self._show(members, 0, 0, None)
-        ensemble = Ensemble(members)
+        ensemble = _engine(members)
         resumed, damages = self.store.resume_point(name)
         self._set_aside(damages)
         committed = 0
@@ -234,7 +246,7 @@ class _Work:
         self,
         name: str,
         members: Sequence[Member],
-        ensemble: Ensemble,
+        ensemble: Ensemble | Idealised,
         start: int,
         pending: Sequence[Mapping[str, np.ndarray]],
         final: bool,
@@ -254,7 +266,7 @@ class _Work:
     def _show(self, members: Sequence[Member], step: int, first: int, stretch: Stretch | None) -> float | None:
         """Tell the caller how far `members` are, having begun at `first`; returns the estimated seconds left."""
         own = self.own_samples + _samples(members, step - first)
-        rest = self.backlog + sum((m.spec.steps - step) * m.spec.plan.batch_size for m in members)
+        rest = self.backlog + _samples(members) - _samples(members, step)
         seconds = time.perf_counter() - self.began
         left = rest * seconds / own if own else None
         if self.progress is not None and (stretch is not None or step == first):

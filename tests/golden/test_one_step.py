@@ -10,7 +10,7 @@ import pytest
 
 from lopsided.core.keys import stream, words
 from lopsided.engines.ensemble import Ensemble
-from lopsided.engines.program import Member
+from lopsided.engines.members import Member
 
 
 def after(spec, seed=7):

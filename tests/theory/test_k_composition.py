@@ -83,7 +83,7 @@ def test_sampled_gradient_descent_approaches_population_as_the_batch_grows():
     from lopsided.core.keys import stream
     from lopsided.core.spec import Spec
     from lopsided.engines.ensemble import Ensemble
-    from lopsided.engines.program import Member
+    from lopsided.engines.members import Member
 
     d, k, lr, steps = 8, 2, 0.5, 30
     p = PowerLaw(alpha=1.0).path(d).probabilities()

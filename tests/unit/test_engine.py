@@ -9,7 +9,8 @@ from lopsided.core.keys import below, stream, words
 from lopsided.engines import ensemble as ensemble_module
 from lopsided.engines import program as program_module
 from lopsided.engines.ensemble import Ensemble, members_that_fit
-from lopsided.engines.program import Member, Program, group_key
+from lopsided.engines.members import Member, group_key
+from lopsided.engines.program import Program
 
 
 def train(members, devices=None):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -17,6 +17,8 @@ from pydantic import ConfigDict
 
 from lopsided.core.config import Config
 from lopsided.core.keys import Key, unit
+
+LossName = Literal["cross-entropy", "square", "logistic", "correlation"]
 
 
 class Sample(NamedTuple):
@@ -111,6 +113,13 @@ class Task(Config):
     def sample(self, key: Key, index: Any, law: SkillLaw | None, world: Any, level: Any = None) -> Sample:
         """The sample of stream `key` at `index`. `law` is None exactly if `n_skills` is 0."""
 
+    has_population_loss: ClassVar[bool] = False
+    """Whether `population_loss` exists, so that the plans `population` and `idealised` can run the task."""
+
+    def population_loss(self, params: Any, world: Any, loss: LossName) -> Array:
+        """The exact expectation of `loss` over samples, a differentiable scalar in the precision of `params`."""
+        raise NotImplementedError
+
     @abstractmethod
     def oracle(self, inputs: np.ndarray, world: Any) -> np.ndarray:
         """Targets of one input, computed slowly, in another way than `sample` does, without JAX."""
@@ -156,6 +165,11 @@ class Plan(Config):
         """Raise `InputError` if the plan cannot run for `steps` steps."""
 
     @property
+    def engine(self) -> Literal["sampled", "population", "idealised"]:
+        """What runs it: training on samples, on exact expectations, or no training but theory's prediction."""
+        return "sampled"
+
+    @property
     def fresh(self) -> bool:
         """True if no index ever comes twice."""
         return False
@@ -176,6 +190,9 @@ class ProbeContext(NamedTuple):
     evaluate: Callable[[Array | None, str, int], dict[str, Array]]
     """(probabilities of the ranks, name of the stream, samples) -> mean loss and accuracy on samples of that law."""
     n_ranks: int
+    world: Any
+    population: Callable[[], Array] | None
+    """The exact expected loss now; None if the task has no formula for it."""
 
 
 class Probe(Config):
@@ -186,5 +203,4 @@ class Probe(Config):
         """Scalars by metric name."""
 
 
-LossName = Literal["cross-entropy", "square", "logistic", "correlation"]
 RankOrder = Literal["lexicographic", "reversed", "random"]

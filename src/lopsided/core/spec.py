@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import log10
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
@@ -30,6 +31,27 @@ class Evaluation(Config):
     every: Annotated[int, Field(ge=1, le=10**9)] = 100
     samples: Annotated[int, Field(ge=1, le=2**24)] = 1024
 
+    def after(self, step: int, steps: int) -> int:
+        """The first step after `step` at which a run of `steps` steps is evaluated; the last one always is."""
+        return min((step // self.every + 1) * self.every, steps)
+
+
+class Geometric(Evaluation):
+    """Evaluations at every * 10^(i / per_decade), rounded to whole steps: what happens on many time scales is seen on
+    all of them. The first is at step `every`."""
+
+    per_decade: Annotated[int, Field(ge=1, le=10_000)]
+
+    def after(self, step: int, steps: int) -> int:
+        i = 0 if step < self.every else int(self.per_decade * log10(step / self.every))
+        while (point := round(self.every * 10 ** (i / self.per_decade))) <= step:
+            i += 1
+        return min(point, steps)
+
+
+def _evaluation(data: Any) -> Any:
+    return Geometric.parse(data) if isinstance(data, dict) and "per_decade" in data else data
+
 
 class Spec(Config):
     """One arm. Its content hash names its rows in the store."""
@@ -44,7 +66,7 @@ class Spec(Config):
     optimizer: Annotated[SerializeAsAny[Optimizer], _of("optimizer")]
     loss: LossName
     steps: Annotated[int, Field(ge=1, le=10**9)]
-    evaluation: Evaluation = Evaluation()
+    evaluation: Annotated[SerializeAsAny[Evaluation], BeforeValidator(_evaluation)] = Evaluation()
     probes: tuple[Annotated[SerializeAsAny[Probe], _of("probe")], ...] = ()
 
     @model_validator(mode="after")
@@ -52,6 +74,8 @@ class Spec(Config):
         if self.evaluation.every > self.steps:
             raise InputError(f"evaluation.every = {self.evaluation.every}: at most steps = {self.steps}")
         self.plan.declared(self.steps)
+        if self.plan.engine != "sampled":
+            self._without_samples()
         if self.plan.batch_size * self.steps >= 2**32:
             raise InputError(
                 f"steps = {self.steps}: steps x batch size stays below 2^32 (here batch size {self.plan.batch_size})"
@@ -65,6 +89,22 @@ class Spec(Config):
         if self.task.n_skills == 0:
             if self.skills != registry.build("skills", "uniform"):
                 raise InputError(f"skills: task {self.task.name!r} has no skills to shape")  # type: ignore[attr-defined]
-        elif not self.plan.fresh and not self.skills.path(self.task.n_skills).constant:
+        elif self.plan.batch_size and not self.plan.fresh and not self.skills.path(self.task.n_skills).constant:
             raise InputError("skills: a distribution that moves needs a plan that never repeats a sample (online)")
         return self
+
+    def _without_samples(self) -> None:
+        """What a plan that draws no samples asks of the other parts."""
+        name = self.plan.name  # type: ignore[attr-defined]
+        if not self.task.has_population_loss:
+            can = [t for t, cls in registry.registered("task").items() if cls.has_population_loss]  # type: ignore[attr-defined]
+            raise InputError(
+                f"plan = {name!r}: task {self.task.name!r} has no exact loss; these have one: {', '.join(can)}"  # type: ignore[attr-defined]
+            )
+        flow = self.plan.engine == "idealised" or self.plan.dynamics == "flow"  # type: ignore[attr-defined]
+        o = self.optimizer.model_dump()
+        if flow and (o["name"] != "sgd" or o["schedule"] != "constant" or o["warmup"]):
+            raise InputError(
+                f"plan = {name!r}: gradient flow measures time in steps x learning rate, which takes optimizer 'sgd' "
+                "with a constant rate and no warm-up"
+            )

@@ -19,7 +19,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from lopsided.engines.program import Dials, Member, Program, State, dials_of, group_key
+from lopsided.engines.members import Dials, Member, State, dials_of, group_key
+from lopsided.engines.population import PopulationProgram
+from lopsided.engines.program import Program
 
 BLOCK_BYTES = 2**20
 """Saved activations of the members that advance together on one CPU core."""
@@ -44,7 +46,7 @@ class Ensemble:
             raise ValueError("an ensemble has at least one member")
         self.members = list(members)
         self.spec = members[0].spec
-        self.program = Program(self.spec)
+        self.program = program_of(self.spec)
         available = list(devices or jax.devices())
         self._block = _block_size(self.program, available)
         shards = min(len(available), len(members))
@@ -59,10 +61,11 @@ class Ensemble:
             _COMPILED[key] = _Functions(self.program, self._block, mesh)
         self._init, self._advance, self._evaluate = _COMPILED[key].jitted
         padded = self.members + [self.members[-1]] * (self._padded - len(self.members))
-        self._dials = jax.device_put(dials_of(padded), self._sharding)
         self.step = 0
         self.seconds = 0.0
-        self.state: State = self._init(self._dials)
+        with self.program.precision():
+            self._dials = jax.device_put(dials_of(padded, self.program.float_type), self._sharding)
+            self.state: State = self._init(self._dials)
 
     @property
     def device_kind(self) -> str:
@@ -73,22 +76,25 @@ class Ensemble:
     def restore(self, step: int, seconds: float, state: Any) -> None:
         """Go on from a saved state (a pytree like `state`, rows for at least the real members)."""
         self.step, self.seconds = step, seconds
-        self.state = jax.device_put(state, self._sharding)
+        with self.program.precision():
+            self.state = jax.device_put(state, self._sharding)
 
     def advance(self, to: int) -> None:
         """Train every member up to step `to`."""
         began = time.perf_counter()
-        self.state = self._advance(self.state, self._dials, jnp.int32(self.step), jnp.int32(to))
-        jax.block_until_ready(self.state.diverged)
+        with self.program.precision():
+            self.state = self._advance(self.state, self._dials, jnp.int32(self.step), jnp.int32(to))
+            jax.block_until_ready(self.state.diverged)
         self.seconds += time.perf_counter() - began
         self.step = to
 
     def evaluate(self) -> Stretch:
         """Metrics now; the running mean of the training loss starts anew."""
         began = time.perf_counter()
-        metrics = jax.device_get(self._evaluate(self.state, self._dials))
-        zero = jnp.zeros_like(self.state.loss_sum), jnp.zeros_like(self.state.loss_count)
-        self.state = self.state._replace(loss_sum=zero[0], loss_count=zero[1])
+        with self.program.precision():
+            metrics = jax.device_get(self._evaluate(self.state, self._dials))
+            zero = jnp.zeros_like(self.state.loss_sum), jnp.zeros_like(self.state.loss_count)
+            self.state = self.state._replace(loss_sum=zero[0], loss_count=zero[1])
         self.seconds += time.perf_counter() - began
         n = len(self.members)
         diverged = np.asarray(self.state.diverged)[:n]
@@ -96,8 +102,9 @@ class Ensemble:
 
     def compile(self) -> None:
         """Compile and run zero steps, so that `seconds` counts computing only."""
-        self.state = self._advance(self.state, self._dials, jnp.int32(self.step), jnp.int32(self.step))
-        jax.block_until_ready(self._evaluate(self.state, self._dials))
+        with self.program.precision():
+            self.state = self._advance(self.state, self._dials, jnp.int32(self.step), jnp.int32(self.step))
+            jax.block_until_ready(self._evaluate(self.state, self._dials))
 
     def run(self, slice_seconds: float = math.inf) -> Iterator[Stretch | None]:
         """Train to the end of the spec; yields after every evaluation, the last one at `spec.steps`.
@@ -105,33 +112,42 @@ class Ensemble:
         Long stretches are cut into slices of about `slice_seconds`, each followed by a None: a caller may save the
         state there. Where the cuts fall changes no number.
         """
-        length = 16 if math.isfinite(slice_seconds) else self.spec.steps
+        length = 16 if math.isfinite(slice_seconds) and self.program.cuttable else self.spec.steps
         while self.step < self.spec.steps:
-            every = self.spec.evaluation.every
-            goal = min((self.step // every + 1) * every, self.spec.steps)
+            goal = self.spec.evaluation.after(self.step, self.spec.steps)
             while self.step < goal:
                 before = self.seconds
                 self.advance(min(goal, self.step + length))
                 took = self.seconds - before
-                length = (
-                    length * 2 if took < slice_seconds / 2 else max(1, length // 2) if took > slice_seconds else length
-                )
+                if self.program.cuttable:
+                    length = _adapted(length, took, slice_seconds)
                 if self.step < goal:
                     yield None
             yield self.evaluate()
 
 
-def _block_size(program: Program, devices: Sequence[Any]) -> int:
+def _adapted(length: int, took: float, slice_seconds: float) -> int:
+    """Steps of the next slice."""
+    if took < slice_seconds / 2:
+        return length * 2
+    return max(1, length // 2) if took > slice_seconds else length
+
+
+def program_of(spec: Any) -> Program | PopulationProgram:
+    """The program that the spec's plan asks for."""
+    return PopulationProgram(spec) if spec.plan.engine == "population" else Program(spec)
+
+
+def _block_size(program: Program | PopulationProgram, devices: Sequence[Any]) -> int:
     if devices[0].platform != "cpu":
         return 1 << 30
-    per_member = program.activation_bytes * program.micro_batch
-    return int(np.clip(BLOCK_BYTES // per_member, 1, LARGEST_BLOCK))
+    return int(np.clip(BLOCK_BYTES // program.block_bytes, 1, LARGEST_BLOCK))
 
 
 class _Functions:
     """The compiled functions of a program, cut into blocks and spread over devices; shared by later ensembles."""
 
-    def __init__(self, program: Program, block: int, mesh: Mesh):
+    def __init__(self, program: Program | PopulationProgram, block: int, mesh: Mesh):
         self.program, self._block = program, block
         over, plain = PartitionSpec("member"), PartitionSpec()
         spread = partial(jax.shard_map, mesh=mesh, check_vma=False)
@@ -153,23 +169,11 @@ class _Functions:
         return lambda *trees: self._over_blocks(lambda block: jax.vmap(function)(*block), trees)
 
     def _advance_shard(self, state: State, dials: Dials, start: Any, stop: Any) -> State:
-        program = self.program
-
-        def one_block(pair: tuple[State, Dials]) -> State:
-            state, dials = pair
-            fixed = jax.vmap(program.prepare)(dials)
-            step = jax.vmap(program.step, in_axes=(0, 0, 0, None))
-            return jax.lax.fori_loop(start, stop, lambda t, s: step(s, dials, fixed, t), state)
-
-        return self._over_blocks(one_block, (state, dials))
+        advance = jax.vmap(self.program.advance, in_axes=(0, 0, None, None))
+        return self._over_blocks(lambda block: advance(*block, start, stop), (state, dials))
 
     def _evaluate_shard(self, state: State, dials: Dials) -> dict[str, Any]:
-        program = self.program
-
-        def one(state: State, dials: Dials) -> dict[str, Any]:
-            return program.evaluate(state, dials, program.prepare(dials))
-
-        return self._in_blocks(one)(state, dials)
+        return self._in_blocks(self.program.evaluate)(state, dials)
 
 
 _COMPILED: dict[Any, _Functions] = {}
@@ -192,13 +196,13 @@ def members_per_job(spec: Any) -> int:
     devices = jax.devices()
     if devices[0].platform != "cpu":
         return fit
-    return min(fit, len(devices) * _block_size(Program(spec), devices) * BLOCKS_PER_JOB)
+    return min(fit, len(devices) * _block_size(program_of(spec), devices) * BLOCKS_PER_JOB)
 
 
 def members_that_fit(spec: Any, budget: int | None = None) -> int:
     """How many members of `spec` one ensemble may hold: state, its copy while it is updated, and one block's batch."""
-    program = Program(spec)
+    program = program_of(spec)
     per_member = 3 * program.state_bytes
     if jax.devices()[0].platform != "cpu":
-        per_member += 2 * program.activation_bytes * program.micro_batch
+        per_member += 2 * program.block_bytes
     return max(1, (memory_budget() if budget is None else budget) // per_member)

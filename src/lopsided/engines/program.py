@@ -1,4 +1,4 @@
-"""One member's training written down once: initialise, take a step, evaluate. Pure functions of (state, dials).
+"""One member's training on samples written down once: initialise, advance, evaluate. Pure functions of (state, dials).
 
 `Program` holds what all members of an ensemble share (the skeleton of their specs); everything in which they differ
 arrives as dials, a pytree of numbers. `engines.ensemble` compiles these functions over many members.
@@ -7,21 +7,21 @@ arrives as dials, a pytree of numbers. `engines.ensemble` compiles these functio
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from functools import cached_property
+from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Int
 
-from lopsided.core.keys import seed_words, stream
-from lopsided.core.protocols import ProbeContext, Sample, SkillLaw
+from lopsided.core.keys import stream
+from lopsided.core.protocols import ProbeContext, Sample, Scalar, SkillLaw
 from lopsided.core.spec import Spec
+from lopsided.engines.members import Dials, Member, State, dials_of, tree_bytes
 from lopsided.optim.losses import correct, losses
-from lopsided.skills.path import SkillPath
 from lopsided.skills.ranks import skill_at_rank
 
 MICRO_BATCH_BYTES = 2**20
@@ -30,31 +30,6 @@ STREAM_FROM = 4
 """A batch of at least this many micro-batches is streamed (measured on a small transformer: 10 % faster)."""
 LARGEST_BATCH_BYTES = 2**31
 """Saved activations beyond which a batch is streamed in any case."""
-
-
-class Member(NamedTuple):
-    """One seed of one spec."""
-
-    spec: Spec
-    seed: int
-
-
-class Dials(NamedTuple):
-    """The numbers in which members differ."""
-
-    seed: Any  # (2,) uint32
-    spec: dict[str, Any]
-    path: SkillPath | None
-
-
-class State(NamedTuple):
-    """What training changes. `diverged` is the step whose loss was not finite, or -1."""
-
-    params: Any
-    optimizer: Any
-    diverged: Int[Array, ""]
-    loss_sum: Float[Array, ""]
-    loss_count: Int[Array, ""]
 
 
 class Fixed(NamedTuple):
@@ -66,30 +41,18 @@ class Fixed(NamedTuple):
     order: Any
 
 
-def dials_of(members: Sequence[Member]) -> Dials:
-    """Stacked dials of members that share a skeleton, every leaf (E, ...) in NumPy."""
-    rows = []
-    for spec, seed in members:
-        path = spec.skills.path(spec.task.n_skills) if spec.task.n_skills else None
-        rows.append(Dials(np.array(seed_words(seed), np.uint32), spec.dials(), path))
-    return jax.tree.map(lambda *leaves: np.stack([_narrow(leaf) for leaf in leaves]), *rows)
-
-
-def _narrow(leaf: Any) -> np.ndarray:
-    a = np.asarray(leaf)
-    return a.astype({"f": np.float32, "i": np.int32, "u": np.uint32, "b": np.bool_}[a.dtype.kind])
-
-
-def group_key(spec: Spec) -> str:
-    """Specs with equal keys run in one ensemble. Skill distributions are numbers, so they never split one."""
-    return spec.model_copy(update={"skills": type(spec.evaluation)()}).skeleton()
-
-
 class Program:
     """Functions of one member; `representative` stands for all specs with its skeleton."""
 
+    float_type = np.float32
+    cuttable = True
+
     def __init__(self, representative: Spec):
         self.representative = representative
+
+    def precision(self) -> AbstractContextManager[Any]:
+        """The context in which these functions are compiled and called."""
+        return nullcontext()
 
     def init(self, dials: Dials) -> State:
         """State before the first step."""
@@ -99,10 +62,15 @@ class Program:
 
     def prepare(self, dials: Dials) -> Fixed:
         """Keys, hidden world and rank order of a member."""
-        task, seed = self.representative.task, dials.seed
+        task, seed = self._spec(dials).task, dials.seed
         order = skill_at_rank(self.representative.rank_order, task.n_skills, seed) if task.n_skills else None
         world = task.world(stream(seed, "world"))
         return Fixed(stream(seed, "train"), stream(seed, "plan"), world, order)
+
+    def advance(self, state: State, dials: Dials, start: Int[Array, ""], stop: Int[Array, ""]) -> State:
+        """Take the steps start, ..., stop - 1."""
+        fixed = self.prepare(dials)
+        return jax.lax.fori_loop(start, stop, lambda t, s: self.step(s, dials, fixed, t), state)
 
     def step(self, state: State, dials: Dials, fixed: Fixed, t: Int[Array, ""]) -> State:
         """One optimizer update. A member whose loss is not finite keeps its parameters from then on."""
@@ -123,8 +91,9 @@ class Program:
             state.loss_count + alive,
         )
 
-    def evaluate(self, state: State, dials: Dials, fixed: Fixed) -> dict[str, Array]:
+    def evaluate(self, state: State, dials: Dials) -> dict[str, Array]:
         """Metrics by name: uniform-skill test loss and accuracy, mean training loss since the last time, probes."""
+        fixed = self.prepare(dials)
         n_skills = self.representative.task.n_skills
 
         def on(probabilities: Array | None, name: str, samples: int) -> dict[str, Array]:
@@ -132,7 +101,10 @@ class Program:
                 probabilities = jnp.full(n_skills, 1.0 / max(n_skills, 1))
             return self._test(state.params, dials, fixed, probabilities, name, samples)
 
-        context = ProbeContext(state.params, self._params(dials), on, n_skills)
+        exact = partial(exact_loss, self.representative, state.params, fixed.world)
+        population = exact if self.representative.task.has_population_loss else None
+        initial = self._params(dials)
+        context = ProbeContext(state.params, initial, on, n_skills, fixed.world, population)
         found = {f"test/{k}": v for k, v in on(None, "test", self.representative.evaluation.samples).items()}
         found["train/loss"] = state.loss_sum / state.loss_count
         for probe in self.representative.probes:
@@ -188,19 +160,25 @@ class Program:
     def _test(
         self, params: Any, dials: Dials, fixed: Fixed, probabilities: Array, name: str, n: int
     ) -> dict[str, Array]:
-        """Mean loss and accuracy on the first `n` samples of the member's stream `name`."""
+        """Mean loss (and accuracy) on the first `n` samples of the member's stream `name`."""
         law = None if fixed.order is None else SkillLaw(jnp.cumsum(probabilities), fixed.order)
         key = stream(dials.seed, name)
 
-        def piece(index: Array) -> tuple[Array, Array]:
+        def piece(index: Array) -> dict[str, Array]:
             batch = self._samples(key, fixed, law, index, None)
             outputs = params(batch.inputs)
-            return losses(self.representative.loss, outputs, batch), correct(outputs, batch)
+            found = {"loss": losses(self.representative.loss, outputs, batch)}
+            return found | ({"accuracy": correct(outputs, batch)} if self._counts_right else {})
 
         size = min(n, max(self.micro_batch, 256))
         index = jnp.arange(-(-n // size) * size, dtype=jnp.uint32).reshape(-1, size)
-        loss, right = jax.lax.map(piece, index)
-        return {"loss": loss.reshape(-1)[:n].mean(), "accuracy": right.reshape(-1)[:n].mean()}
+        return {name: each.reshape(-1)[:n].mean() for name, each in jax.lax.map(piece, index).items()}
+
+    @property
+    def _counts_right(self) -> bool:
+        """Whether an answer is right or wrong; a real-valued target only has a loss."""
+        outputs = self.representative.task.outputs
+        return not isinstance(outputs, Scalar) or outputs.signs
 
     @cached_property
     def activation_bytes(self) -> int:
@@ -215,13 +193,13 @@ class Program:
 
         one = jax.tree.map(lambda x: x[0], dials_of([Member(self.representative, 0)]))
         kept, params = jax.eval_shape(residuals, one)
-        return max(1, (_bytes(kept) - _bytes(params)) // 64)
+        return max(1, (tree_bytes(kept) - tree_bytes(params)) // 64)
 
     @cached_property
     def state_bytes(self) -> int:
         """Bytes of one member's state."""
         one = jax.tree.map(lambda x: x[0], dials_of([Member(self.representative, 0)]))
-        return _bytes(jax.eval_shape(self.init, one))
+        return tree_bytes(jax.eval_shape(self.init, one))
 
     @property
     def micro_batch(self) -> int:
@@ -231,6 +209,12 @@ class Program:
         stream = size >= STREAM_FROM * micro or size * self.activation_bytes > LARGEST_BATCH_BYTES
         return micro if stream else size
 
+    @property
+    def block_bytes(self) -> int:
+        """Memory that one member's step touches, by which the ensemble cuts its blocks."""
+        return self.activation_bytes * self.micro_batch
 
-def _bytes(tree: Any) -> int:
-    return sum(math.prod(leaf.shape) * leaf.dtype.itemsize for leaf in jax.tree.leaves(tree))
+
+def exact_loss(spec: Spec, params: Any, world: Any) -> Array:
+    """The exact expected loss of a task that knows it."""
+    return spec.task.population_loss(params, world, spec.loss)

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 
-from lopsided.report.panels import Figure, Panel
+from lopsided.report.panels import Figure, Heat, Panel
 
 STYLE: dict[Any, Any] = {
     "font.size": 9,
@@ -31,7 +32,8 @@ def save(figure: Figure, stem: Path) -> list[Path]:
         canvas = Canvas(figsize=(4.2 * columns, 3.3 * rows), layout="constrained")
         FigureCanvasAgg(canvas)
         for place, panel in enumerate(figure.panels):
-            _draw(canvas.add_subplot(rows, columns, place + 1), panel)
+            ax = canvas.add_subplot(rows, columns, place + 1)
+            _draw_matrix(ax, panel) if isinstance(panel, Heat) else _draw(ax, panel)
         canvas.suptitle(figure.title, fontweight="bold")
         for kind, options in {"png": {"dpi": 200}, "pdf": {"metadata": {"CreationDate": None}}}.items():
             aside = stem.with_name(f".{stem.name}.{os.getpid()}.{kind}")  # never a half-written figure
@@ -42,15 +44,37 @@ def save(figure: Figure, stem: Path) -> list[Path]:
 
 def _draw(ax: Any, panel: Panel) -> None:
     for line in panel.lines:
-        ax.plot(line.x, line.middle, color=line.colour, label=line.name, lw=1.6)
-        ax.fill_between(line.x, line.low, line.high, color=line.colour, alpha=0.15, lw=0)
+        label = line.name if line.legend else None
+        if line.style == "points":
+            reach = np.abs(np.stack([line.low, line.high]) - line.middle)
+            ax.errorbar(line.x, line.middle, reach, color=line.colour, label=label, fmt="o", ms=3.5, lw=0.8)
+            continue
+        dash = "--" if line.style == "dashed" else "-"
+        ax.plot(line.x, line.middle, dash, color=line.colour, label=label, lw=1.6 if line.legend else 0.9)
+        if line.style == "line":
+            ax.fill_between(line.x, line.low, line.high, color=line.colour, alpha=0.15, lw=0)
     for name, level in panel.marks.items():
         ax.axhline(level, color="0.4", ls=":", lw=1)
         ax.annotate(name, (0.995, level), xycoords=("axes fraction", "data"), ha="right", va="bottom", color="0.4")
     ax.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
-    ax.set_xscale("log" if panel.log_x else "linear")
-    ax.set_yscale("log" if panel.log_y else "linear")
+    # A logarithmic axis without a positive number on it cannot be drawn.
+    positive = [np.nanmax(np.concatenate([c, [0.0]])) > 0 for c in (_all(panel, "x"), _all(panel, "middle"))]
+    ax.set_xscale("log" if panel.log_x and positive[0] else "linear")
+    ax.set_yscale("log" if panel.log_y and positive[1] else "linear")
     if panel.y_label.startswith(("test accuracy", "accuracy")) and not panel.log_y:
         ax.set_ylim(-0.02, 1.03)
-    if panel.lines:
-        ax.legend(loc="best")
+    if any(line.legend for line in panel.lines):
+        ax.legend(loc="best", fontsize="small")
+
+
+def _all(panel: Panel, name: str) -> np.ndarray:
+    return np.concatenate([getattr(line, name) for line in panel.lines] or [np.zeros(0)])
+
+
+def _draw_matrix(ax: Any, heat: Heat) -> None:
+    n, m = heat.values.shape
+    place = {"aspect": "auto", "extent": (0.5, m + 0.5, n + 0.5, 0.5)}
+    shown = ax.imshow(heat.values, cmap="viridis", vmin=heat.low, vmax=heat.high, **place)
+    ax.figure.colorbar(shown, ax=ax, label=heat.value_label)
+    ax.set(title=heat.title, xlabel=heat.x_label, ylabel=heat.y_label)
+    ax.grid(False)

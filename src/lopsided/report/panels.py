@@ -1,7 +1,9 @@
-"""A figure as data: panels of lines with bands. `report.matplotlib_draw` and `report.html` draw the same object."""
+"""A figure as data: panels of lines with bands, and matrices. `report.matplotlib_draw` and `report.html` draw the same
+object."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -18,6 +20,7 @@ METRIC_LABEL = {
     "test/accuracy": "test accuracy",
     "test/loss": "test loss",
     "train/loss": "training loss",
+    "population/loss": "expected loss",
     "norm/ratio": "norm of last layer / norm of first layer",
 }
 
@@ -32,6 +35,22 @@ class Line:
     low: np.ndarray
     high: np.ndarray
     colour: str
+    style: Literal["line", "dashed", "points"] = "line"
+    """Dashed lines are theory, by convention."""
+    legend: bool = True
+
+
+@dataclass(frozen=True)
+class Heat:
+    """A matrix drawn as colours."""
+
+    title: str
+    x_label: str
+    y_label: str
+    values: np.ndarray  # (rows, columns), row 0 on top
+    value_label: str
+    low: float = 0.0
+    high: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -49,7 +68,7 @@ class Panel:
 @dataclass(frozen=True)
 class Figure:
     title: str
-    panels: Sequence[Panel]
+    panels: Sequence[Panel | Heat]
 
 
 def curves(
@@ -76,6 +95,33 @@ def curves(
             lines.append(Line(label, x, *(f(values, 0) for f in (np.nanmedian, np.nanmin, np.nanmax)), colour=colour))
     label = METRIC_LABEL.get(metrics[0], metrics[0].split("/")[-1])
     return Panel(title, AXIS_LABEL[axis], label, lines, log_x, log_y, marks or {})
+
+
+def over_members(
+    name: str,
+    x: np.ndarray,
+    values: np.ndarray,
+    colour: int | str,
+    style: Literal["line", "dashed", "points"] = "line",
+    legend: bool = True,
+) -> Line:
+    """A line through the medians of `values` (M, N) at `x` (N,), with the members' range; `colour` may be a number."""
+    shade = PALETTE[colour % len(PALETTE)] if isinstance(colour, int) else colour
+    finite = np.where(np.isfinite(values), values, np.nan)
+    with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # a column without any finite value
+        middle, low, high = (f(finite, 0) for f in (np.nanmedian, np.nanmin, np.nanmax))
+    return Line(name, np.asarray(x, float), middle, low, high, shade, style, legend)
+
+
+def theory(name: str, x: np.ndarray, values: np.ndarray, colour: int | str = "#333333", legend: bool = True) -> Line:
+    """A dashed line without a band."""
+    return over_members(name, x, np.asarray(values, float)[None], colour, "dashed", legend)
+
+
+def power_law(name: str, x: tuple[float, float], through: tuple[float, float], slope: float) -> Line:
+    """A dashed straight line on log axes, from x[0] to x[1], through a point."""
+    ends = np.array(x, float)
+    return theory(name, ends, through[1] * (ends / through[0]) ** slope)
 
 
 def _bin_label(metric: str, bins: int) -> str:

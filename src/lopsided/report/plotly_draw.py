@@ -4,35 +4,67 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from lopsided.report.panels import Panel
+from lopsided.report.panels import Heat, Panel
 
 
-def panel_html(panel: Panel, first: bool) -> str:
+def panel_html(panel: Panel | Heat, first: bool) -> str:
     """A div; `first` carries the script itself, so that the page needs no network."""
+    figure = _matrix(panel) if isinstance(panel, Heat) else _lines(panel)
+    return figure.to_html(full_html=False, include_plotlyjs=first, config={"displaylogo": False, "responsive": True})
+
+
+def _lines(panel: Panel) -> go.Figure:
     figure = go.Figure()
     for line in panel.lines:
+        named = {"name": line.name, "legendgroup": line.name, "showlegend": line.legend}
+        if line.style == "points":
+            reach = {"array": line.high - line.middle, "arrayminus": line.middle - line.low, "thickness": 1}
+            marker = {"color": line.colour, "size": 5}
+            figure.add_scatter(x=line.x, y=line.middle, error_y=reach, mode="markers", marker=marker, **named)
+            continue
         red, green, blue = (int(line.colour[i : i + 2], 16) for i in (1, 3, 5))
         band = f"rgba({red},{green},{blue},0.15)"
         shared = {"mode": "lines", "legendgroup": line.name, "hoverinfo": "skip", "showlegend": False}
-        figure.add_scatter(x=line.x, y=line.high, line={"width": 0}, **shared)
-        figure.add_scatter(x=line.x, y=line.low, line={"width": 0}, fill="tonexty", fillcolor=band, **shared)
-        figure.add_scatter(
-            x=line.x,
-            y=line.middle,
-            mode="lines",
-            name=line.name,
-            legendgroup=line.name,
-            line={"color": line.colour, "width": 2},
-        )
+        if line.style == "line":
+            figure.add_scatter(x=line.x, y=line.high, line={"width": 0}, **shared)
+            figure.add_scatter(x=line.x, y=line.low, line={"width": 0}, fill="tonexty", fillcolor=band, **shared)
+        dash = "dash" if line.style == "dashed" else "solid"
+        stroke = {"color": line.colour, "width": 2 if line.legend else 1, "dash": dash}
+        figure.add_scatter(x=line.x, y=line.middle, mode="lines", line=stroke, **named)
     for name, level in panel.marks.items():
         figure.add_hline(level, line={"dash": "dot", "color": "#777"}, annotation_text=name)
+    power = {"exponentformat": "power"}
     figure.update_layout(
         title={"text": panel.title, "font": {"size": 15}},
         template="plotly_white",
-        xaxis={"title": panel.x_label, "type": "log" if panel.log_x else "linear"},
-        yaxis={"title": panel.y_label, "type": "log" if panel.log_y else "linear"},
+        xaxis={"title": panel.x_label, "type": "log", **power} if panel.log_x else {"title": panel.x_label},
+        yaxis={"title": panel.y_label, "type": "log", **power} if panel.log_y else {"title": panel.y_label},
         legend={"orientation": "h", "y": -0.25},
         margin={"l": 60, "r": 20, "t": 50, "b": 60},
         height=380,
     )
-    return figure.to_html(full_html=False, include_plotlyjs=first, config={"displaylogo": False, "responsive": True})
+    return figure
+
+
+def _matrix(heat: Heat) -> go.Figure:
+    n, m = heat.values.shape
+    figure = go.Figure(
+        go.Heatmap(
+            z=heat.values,
+            x=list(range(1, m + 1)),
+            y=list(range(1, n + 1)),
+            zmin=heat.low,
+            zmax=heat.high,
+            colorscale="Viridis",
+            colorbar={"title": heat.value_label},
+        )
+    )
+    figure.update_layout(
+        title={"text": heat.title, "font": {"size": 15}},
+        template="plotly_white",
+        xaxis={"title": heat.x_label},
+        yaxis={"title": heat.y_label, "autorange": "reversed"},
+        margin={"l": 60, "r": 20, "t": 50, "b": 60},
+        height=380,
+    )
+    return figure

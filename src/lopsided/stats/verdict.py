@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from lopsided.stats.compare import Comparison, compare_times, compare_values, mean_interval
+from lopsided.stats.slopes import PowerLaw
 from lopsided.stats.times import Times
 
 Verdict = Literal["holds", "contradicted", "inconclusive", "not run"]
@@ -34,6 +35,13 @@ class Claim:
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def _equivalent(low: float, high: float, expected: float, within: float) -> Verdict:
+    """Whether an interval lies inside expected +- within, outside, or across an end."""
+    if expected - within <= low and high <= expected + within:
+        return "holds"
+    return "contradicted" if high < expected - within or low > expected + within else "inconclusive"
 
 
 @dataclass(frozen=True)
@@ -71,6 +79,34 @@ class Statement:
         mean, low, high = mean_interval(values)
         verdict: Verdict = "holds" if low > bound else "contradicted" if high < bound else "inconclusive"
         return self._claim(recipe, scale, f"mean {what}", mean, low, high, verdict, len(values), "Student's interval")
+
+    def near(self, recipe: str, scale: str, values: np.ndarray, expected: float, within: float, what: str) -> Claim:
+        """The mean of `values` equals `expected` up to `within` (an equivalence, as in `slope`)."""
+        mean, low, high = mean_interval(values)
+        test = f"Student's interval inside {expected:.3g} ± {within:.2g}"
+        verdict = _equivalent(low, high, expected, within)
+        return self._claim(recipe, scale, f"mean {what}", mean, low, high, verdict, len(values), test)
+
+    def slope(self, recipe: str, scale: str, law: PowerLaw, expected: float, within: float, of: str) -> Claim:
+        """The slope equals `expected` up to `within`: its interval lies inside expected +- within (an equivalence).
+
+        Contradicted if the interval lies outside; inconclusive if it straddles an end.
+        """
+        verdict = _equivalent(law.low, law.high, expected, within)
+        test = (
+            f"bootstrap interval inside {expected:.3g} ± {within:.2g}; "
+            f"power law from {law.begins:,.3g} to {law.ends:,.3g}, {of.rsplit(' against ', 1)[-1]}"
+        )
+        return self._claim(recipe, scale, f"slope of {of}", law.slope, law.low, law.high, verdict, law.members, test)
+
+    def at_most(self, recipe: str, scale: str, law: PowerLaw, bound: float, of: str) -> Claim:
+        """The slope is `bound` or steeper (more negative)."""
+        verdict: Verdict = "holds" if law.high <= bound else "contradicted" if law.low > bound else "inconclusive"
+        test = (
+            f"bootstrap interval below {bound:.3g}; "
+            f"power law from {law.begins:,.3g} to {law.ends:,.3g}, {of.rsplit(' against ', 1)[-1]}"
+        )
+        return self._claim(recipe, scale, f"slope of {of}", law.slope, law.low, law.high, verdict, law.members, test)
 
     def _decided(
         self, recipe: str, scale: str, c: Comparison, null: float, measure: str, members: int, test: str

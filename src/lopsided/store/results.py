@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -48,22 +48,24 @@ class Results:
         return self.arms[name]
 
 
-def load(store: Store, recipe: str, scale: str, specs: Mapping[str, Spec], seeds: Mapping[str, int]) -> Results | None:
-    """Results of those arms with seeds 0 .. n-1 each, or None while a member is missing."""
+def load(
+    store: Store, recipe: str, scale: str, specs: Mapping[str, Spec], seeds: Mapping[str, int | Sequence[int]]
+) -> Results | None:
+    """Results of those arms with seeds 0 .. n-1 each (or the seeds given), or None while a member is missing."""
     complete = store.complete()
-    wanted = {name: [(spec.content_hash(), s) for s in range(seeds[name])] for name, spec in specs.items()}
-    if not all(member in complete for members in wanted.values() for member in members):
+    asked = {name: tuple(range(s)) if isinstance(s, int) else tuple(sorted(s)) for name, s in seeds.items()}
+    if not all((spec.content_hash(), s) in complete for name, spec in specs.items() for s in asked[name]):
         return None
     with connect(store) as con:
-        arms = {name: _arm(con, name, spec, tuple(range(seeds[name]))) for name, spec in specs.items()}
+        arms = {name: _arm(con, name, spec, asked[name]) for name, spec in specs.items()}
     return Results(recipe, scale, arms)
 
 
 def _arm(con: object, name: str, spec: Spec, seeds: tuple[int, ...]) -> Arm:
     rows = con.execute(  # type: ignore[attr-defined]
         "SELECT seed, step, samples, distinct_samples, seconds, diverged, metric, value FROM rows "
-        "WHERE spec = ? AND seed < ? ORDER BY metric, seed, step",
-        [spec.content_hash(), len(seeds)],
+        "WHERE spec = ? AND list_contains(?, seed) ORDER BY metric, seed, step",
+        [spec.content_hash(), list(seeds)],
     ).fetchnumpy()
     metric = np.asarray(rows["metric"])
     names = sorted(set(metric.tolist()))

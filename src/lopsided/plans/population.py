@@ -1,0 +1,61 @@
+"""Plans without samples: every step sees the whole distribution, or nothing is trained and theory answers.
+
+They draw no indices and count no samples: `samples` and `distinct_samples` of their rows are 0, time is in steps.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from lopsided.core.keys import Key
+from lopsided.core.protocols import Draw, Plan
+
+
+class _Sampleless(Plan):
+    @property
+    @abstractmethod
+    def engine(self) -> Literal["population", "idealised"]: ...
+
+    @property
+    def batch_size(self) -> int:
+        return 0
+
+    def draw(self, key: Key, step: Any) -> Draw:
+        raise NotImplementedError("this plan draws no samples")
+
+    def distinct(self, steps: int) -> float:
+        return 0.0
+
+    def declared(self, steps: int) -> None:
+        return
+
+
+class Population(_Sampleless):
+    """The exact gradient of the expected loss.
+
+    `dynamics`: `steps` takes the optimizer's steps; `flow` integrates gradient flow with an adaptive fifth-order
+    method, one step being `lr` units of time, to the relative `tolerance`.
+    `precision`: bits of a float, 64 (exact to about 15 digits) or 32 (twice as fast).
+    """
+
+    name: Literal["population"] = "population"
+    dynamics: Literal["steps", "flow"] = "steps"
+    precision: Literal[32, 64] = 64
+    tolerance: Annotated[float, Field(ge=1e-12, le=1e-2)] = 1e-6
+
+    @property
+    def engine(self) -> Literal["population"]:
+        return "population"
+
+
+class Idealised(_Sampleless):
+    """No training: what theory predicts from the member's initial weights, as rows like those of a training run."""
+
+    name: Literal["idealised"] = "idealised"
+
+    @property
+    def engine(self) -> Literal["idealised"]:
+        return "idealised"

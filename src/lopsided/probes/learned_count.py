@@ -1,0 +1,30 @@
+"""How many teacher directions are learned and found: `directions` without its curves by direction."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from jaxtyping import Array
+
+from lopsided.core.hermite import exponent_of
+from lopsided.core.protocols import Probe, ProbeContext
+from lopsided.probes._shares import LEARNED, shares
+
+
+class LearnedCount(Probe):
+    """Metrics `directions/learned`, `directions/found` (shares, as in probe `directions`) and `directions/count`, the
+    number of learned directions."""
+
+    name: Literal["learned-count"] = "learned-count"
+
+    def measure(self, context: ProbeContext) -> dict[str, Array]:
+        strengths, directions, link = context.params.ridges()
+        weights = context.world.weights
+        c = directions[:, : weights.shape[0]]
+        learned = shares(strengths, c, weights, exponent_of(link)) >= LEARNED
+        found = (c**2).max(0) >= LEARNED
+        return {
+            "directions/learned": learned.mean(dtype=c.dtype),
+            "directions/found": found.mean(dtype=c.dtype),
+            "directions/count": learned.sum(dtype=c.dtype),
+        }

@@ -1,0 +1,41 @@
+"""Overlaps of students and teachers in the order of greedy maximum selection (paper B, figure 3)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array
+from pydantic import Field
+
+from lopsided.core.hermite import exponent_of
+from lopsided.core.protocols import Probe, ProbeContext
+
+
+class OverlapMatrix(Probe):
+    """Metrics `matrix/i/j`, i, j = 1, ..., size: squared overlap of the neuron that greedy selection takes i-th, judged
+    by the initial weights, with the direction that it takes j-th. Learning as predicted makes the diagonal 1."""
+
+    name: Literal["overlap-matrix"] = "overlap-matrix"
+    size: Annotated[int, Field(ge=1, le=256)] = 16
+
+    def measure(self, context: ProbeContext) -> dict[str, Array]:
+        weights = context.world.weights
+        _, initial, link = context.initial.ridges()
+        _, now, _ = context.params.ridges()
+        n = weights.shape[0]
+        size = min(self.size, n, initial.shape[0])
+        neurons, directions = _first(weights * jnp.abs(initial[:, :n]) ** (exponent_of(link) - 2), size)
+        square = now[neurons][:, directions] ** 2
+        return {f"matrix/{i + 1}/{j + 1}": square[i, j] for i in range(size) for j in range(size)}
+
+
+def _first(matrix: Any, count: int) -> tuple[Array, Array]:
+    """Rows and columns (count,) of the first entries that greedy maximum selection takes."""
+
+    def take(left: Array, _: None) -> tuple[Array, tuple[Array, Array]]:
+        k, p = jnp.divmod(left.argmax(), left.shape[1])
+        return left.at[k].set(-1.0).at[:, p].set(-1.0), (k, p)
+
+    return jax.lax.scan(take, matrix, None, length=count)[1]

@@ -1,0 +1,107 @@
+"""Power laws in curves: the slope on a log-log plot, where the law begins and where it ends.
+
+A loss curve that follows a power law does so on a window: before it nothing is learned yet, after it the curve bends
+into a plateau or a truncation. `segmented` fits three straight pieces that meet, and its middle piece is the law.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats as sps
+
+from lopsided.stats.compare import SEED
+
+POINTS = 80
+"""Curves are resampled to this many points, evenly in log x: every decade weighs the same."""
+KNOTS = 24
+SHORTEST = 0.5
+"""Decades of x that the middle piece spans at least (a third of the window, if that is less)."""
+RESAMPLES = 999
+
+
+class PowerLaw(NamedTuple):
+    """Slope of the mean log curve with a 95 % interval over members, and the window it was found on."""
+
+    slope: float
+    low: float
+    high: float
+    begins: float
+    ends: float
+    members: int
+    draws: np.ndarray  # (RESAMPLES,) slopes of resampled members
+
+
+def _logs(x: np.ndarray, curves: np.ndarray, window: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
+    """Even points in log x inside `window`, and log curves (M, POINTS) there."""
+    inside = np.log(x[(x >= window[0]) & (x <= window[1])])
+    if len(inside) < 8:
+        raise ValueError(f"a power law needs at least 8 evaluations between {window[0]:g} and {window[1]:g}")
+    grid = np.linspace(inside[0], inside[-1], POINTS)
+    logs = np.log(np.maximum(curves, np.finfo(float).tiny))
+    return grid, np.stack([np.interp(grid, np.log(x), each) for each in logs])
+
+
+def _resampled_means(logs: np.ndarray) -> np.ndarray:
+    """(1 + RESAMPLES, POINTS): the mean over all members, then means over resampled members."""
+    pick = np.random.default_rng(SEED).integers(0, len(logs), (RESAMPLES, len(logs)))
+    return np.concatenate([logs.mean(0, keepdims=True), logs[pick].mean(1)])
+
+
+def _law(slopes: np.ndarray, begins: float, ends: float, members: int) -> PowerLaw:
+    """Bootstrap standard error times Student's quantile: percentiles of eight members are a fifth too close."""
+    half = np.inf
+    if members > 1:
+        half = slopes[1:].std() * np.sqrt(members / (members - 1)) * sps.t.ppf(0.975, members - 1)
+    slope = float(slopes[0])
+    return PowerLaw(slope, float(slope - half), float(slope + half), begins, ends, members, slopes[1:])
+
+
+def straight(x: np.ndarray, curves: np.ndarray, window: tuple[float, float]) -> PowerLaw:
+    """Least-squares slope of log `curves` (M, T) against log `x` (T,) on a stated window of x."""
+    grid, logs = _logs(x, curves, window)
+    centred = grid - grid.mean()
+    slopes = _resampled_means(logs) @ centred / (centred @ centred)
+    return _law(slopes, float(np.exp(grid[0])), float(np.exp(grid[-1])), len(curves))
+
+
+def segmented(x: np.ndarray, curves: np.ndarray, window: tuple[float, float] | None = None) -> PowerLaw:
+    """Slope of the middle of three straight pieces that meet, fitted to the mean log curve on `window` (all of x).
+
+    Both knots are searched over a grid, again for every bootstrap sample, so the interval carries their uncertainty.
+    Raises ValueError if fewer than 8 evaluations lie in the window.
+    """
+    grid, logs = _logs(x, curves, window or (float(x[0]), float(x[-1])))
+    means = _resampled_means(logs)
+    knots = np.linspace(grid[0], grid[-1], KNOTS + 2)[1:-1]
+    shortest = min(SHORTEST * np.log(10), (grid[-1] - grid[0]) / 3)
+    best = np.full(len(means), np.inf)
+    slopes, chosen = np.zeros(len(means)), np.zeros((len(means), 2))
+    for i, first in enumerate(knots):
+        for second in knots[i + 1 :]:
+            if second - first < shortest:
+                continue
+            design = np.stack(
+                [np.ones_like(grid), grid, np.maximum(grid - first, 0), np.maximum(grid - second, 0)], axis=1
+            )
+            fitted = means @ np.linalg.pinv(design).T
+            error = ((means - fitted @ design.T) ** 2).sum(1)
+            better = error < best
+            best[better] = error[better]
+            slopes[better] = (fitted[:, 1] + fitted[:, 2])[better]
+            chosen[better] = first, second
+    return _law(slopes, *(float(np.exp(k)) for k in chosen[0]), len(curves))
+
+
+def of_points(x: np.ndarray, values: np.ndarray) -> PowerLaw:
+    """Slope of log `values` (M, N) against log `x` (N,) through N settings with M members each.
+
+    Members of different settings are resampled together (they may share a seed); medians over members are fitted.
+    """
+    grid = np.log(x)
+    centred = grid - grid.mean()
+    pick = np.random.default_rng(SEED).integers(0, len(values), (RESAMPLES, len(values)))
+    medians = np.concatenate([np.median(values, 0)[None], np.median(values[pick], axis=1)])
+    slopes = np.log(medians) @ centred / (centred @ centred)
+    return _law(slopes, float(x[0]), float(x[-1]), len(values))

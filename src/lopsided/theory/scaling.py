@@ -1,0 +1,69 @@
+"""Exponents of the loss against time, width, samples and compute for weights a_p ∝ p^-beta, beta > 1/2 (paper B).
+
+    L(m, t) ~ m^(1-2 beta)  ∨  (eta t d^(1-J/2))^((1-2 beta)/beta)                         (proposition 2.2)
+
+The tail of weights that are left when the first p directions are learned is sum_{q>p} q^(-2 beta) ~ p^(1-2 beta), and
+direction p is learned at a time ∝ 1 / a_p ∝ p^beta.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def power_law_weights(directions: int, beta: float) -> np.ndarray:
+    """(P,) weights p^-beta, squares adding up to 1."""
+    weights = np.arange(1.0, directions + 1.0) ** -beta
+    return weights / np.sqrt((weights**2).sum())
+
+
+def time_exponent(beta: float) -> float:
+    """Slope of log loss against log time: (1 - 2 beta) / beta."""
+    return (1 - 2 * beta) / beta
+
+
+def width_exponent(beta: float) -> float:
+    """Slope of the log plateau against log width: 1 - 2 beta."""
+    return 1 - 2 * beta
+
+
+def unstable_exponent(beta: float) -> float:
+    """Slope of log loss against log samples where the step size is tuned to the horizon: -(2 beta - 1) / (2 beta).
+
+    With n samples only the p* ~ n^(1 / (2 beta)) largest directions can be told from the noise of a step (cor. 2.3).
+    """
+    return -(2 * beta - 1) / (2 * beta)
+
+
+def frontier_exponent(beta: float) -> float:
+    """Slope of the compute-optimal log loss against log compute C = m t: (1 - 2 beta) / (1 + beta).
+
+    At the optimum width and time bind together: m^(1-2 beta) = t^((1-2 beta)/beta), so t = m^beta and C = m^(1+beta).
+    """
+    return (1 - 2 * beta) / (1 + beta)
+
+
+def tail(weights: np.ndarray) -> np.ndarray:
+    """(P + 1,) loss 1/2 sum_{q > p} a_q² once the first p directions are learned, p = 0, ..., P."""
+    return 0.5 * np.append(np.cumsum((weights**2)[::-1])[::-1], 0.0)
+
+
+def local_width_exponent(beta: float, directions: int, m: np.ndarray) -> np.ndarray:
+    """Slope d log tail / d log m at widths m for a teacher of finitely many directions: steeper than 1 - 2 beta.
+
+    Removing the P-th and all later terms from the sum leaves (m^(1-2b) - P^(1-2b)) / (2b - 1); its logarithmic slope is
+    (1 - 2 beta) / (1 - (P/m)^(1-2 beta)).
+    """
+    return (1 - 2 * beta) / (1 - (directions / m) ** (1 - 2 * beta))
+
+
+def frontier(compute: np.ndarray, loss: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    """Lowest loss that any of W curves reached by each compute in `grid` (inf before the first point).
+
+    `compute` (W, T) rising along T, `loss` (W, T).
+    """
+    best = np.full(len(grid), np.inf)
+    for c, values in zip(compute, np.minimum.accumulate(loss, axis=1), strict=True):
+        reached = np.searchsorted(c, grid, side="right") - 1
+        best = np.where(reached >= 0, np.minimum(best, values[np.maximum(reached, 0)]), best)
+    return best
