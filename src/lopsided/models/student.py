@@ -37,18 +37,24 @@ class Neurons(eqx.Module):
 
 
 class Student(Model):
-    """`width` neurons, each uniform on the sphere of radius `sigma_0`, with the link of the teacher unless told
-    otherwise. `norm` = `unit` fixes every strength at 1: only directions are learned."""
+    """`width` neurons, each uniform on the sphere of radius `sigma_0`.
+
+    `norm` = `unit` fixes every strength at 1: only directions are learned. `hemisphere` flips neurons so that their
+    first coordinate is not negative: a link of odd information exponent >= 3 is learned from that side only.
+    """
 
     name: Literal["student"] = "student"
     width: Annotated[int, Field(ge=1, le=2**20)] = 64
     sigma_0: Annotated[DialFloat, Field(gt=0, le=10)] = 1e-3
     link: Link = ((4, 1.0),)
     norm: Literal["free", "unit"] = "free"
+    hemisphere: bool = False
 
     def init(self, key: Key, inputs: Tokens | Vector, outputs: Classes | Scalar) -> Neurons:
         if not isinstance(inputs, Vector) or not isinstance(outputs, Scalar):
             raise InputError("model 'student': only for tasks with vector inputs and one number as output")
         v = jax.random.normal(key, (self.width, inputs.dimension))
         v = self.sigma_0 * v / jnp.sqrt((v**2).sum(1, keepdims=True))
+        if self.hemisphere:
+            v = jnp.where(v[:, :1] < 0, -v, v)
         return Neurons(v, self.link, self.norm == "unit")

@@ -6,7 +6,7 @@ the teacher has finitely many directions.
 
     lopsided run compute-frontier --scale laptop
 
-`laptop` changes: beta = 1 (predicted slope -1/2), P = d = 512, m = 8 ... 128, J = 4, steps of size 0.2 on the exact
+`laptop` changes: beta = 1 (predicted slope -1/2), P = d = 256, m = 4 ... 64, J = 4, steps of size 0.3 on the exact
 gradient in float32: the members of `scaling-width` at beta = 1, trained once for both. The frontier is taken per
 member and its slope is the middle piece of a three-piece fit; the first claim allows 20 % of the predicted exponent,
 the second 10 % around the slope that the idealised runs of the same members, with the same finite teacher, have on

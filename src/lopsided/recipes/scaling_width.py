@@ -5,7 +5,7 @@ directions or more, so its loss ends at ~ m^(1-2 beta).
 
     lopsided run scaling-width --scale laptop
 
-`laptop` changes: P = d = 512 directions in place of infinitely many, m = 8 ... 128, J = 4, steps of size 0.2 on the
+`laptop` changes: P = d = 256 directions in place of infinitely many, m = 4 ... 64, J = 4, steps of size 0.3 on the
 exact gradient in float32. A tail that ends at P is shorter than an infinite one: the local exponent is then
 (1 - 2 beta) / (1 - (P/m)^(1-2 beta)), and each beta has a claim with and one without that correction. A claim allows
 20 % of the exponent.
@@ -28,9 +28,9 @@ from lopsided.theory.scaling import local_width_exponent, power_law_weights, tai
 
 BETAS = (0.75, 1.0, 1.5)
 TOLERANCE = 0.2
-WIDTHS = {"smoke": (2, 4, 8), "laptop": (8, 16, 32, 64, 128), "paper": (16, 32, 64, 128, 256, 512)}
-DIRECTIONS = {"smoke": 16, "laptop": 512, "paper": 4096}
-STEPS = {"smoke": 300, "laptop": 20_000, "paper": 400_000}
+WIDTHS = {"smoke": (2, 4, 8), "laptop": (4, 8, 16, 32, 64), "paper": (16, 32, 64, 128, 256, 512)}
+DIRECTIONS = {"smoke": 16, "laptop": 256, "paper": 4096}
+STEPS = {"smoke": 300, "laptop": 60_000, "paper": 400_000}
 COUNT = Statement("a student of width m learns more than m / ln m directions", "Ω(m / log m) directions (theorem 2.1)")
 
 
@@ -51,7 +51,7 @@ def student(scale: ScaleName, width: int, beta: float, plan: dict, probes: tuple
     """One arm; `compute-frontier` draws on the same ones."""
     p = DIRECTIONS[scale]
     return additive(
-        d=p, directions=p, width=width, beta=beta, plan=plan, lr=0.2, steps=STEPS[scale], per_decade=30, probes=probes
+        d=p, directions=p, width=width, beta=beta, plan=plan, lr=0.3, steps=STEPS[scale], per_decade=30, probes=probes
     )
 
 

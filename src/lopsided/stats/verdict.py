@@ -93,19 +93,21 @@ class Statement:
         Contradicted if the interval lies outside; inconclusive if it straddles an end.
         """
         verdict = _equivalent(law.low, law.high, expected, within)
-        test = (
-            f"bootstrap interval inside {expected:.3g} ± {within:.2g}; "
-            f"power law from {law.begins:,.3g} to {law.ends:,.3g}, {of.rsplit(' against ', 1)[-1]}"
-        )
-        return self._claim(recipe, scale, f"slope of {of}", law.slope, law.low, law.high, verdict, law.members, test)
+        return self._slope_claim(recipe, scale, law, verdict, f"inside {expected:.3g} ± {within:.2g}", of)
 
     def at_most(self, recipe: str, scale: str, law: PowerLaw, bound: float, of: str) -> Claim:
-        """The slope is `bound` or steeper (more negative)."""
+        """The slope is `bound` or below."""
         verdict: Verdict = "holds" if law.high <= bound else "contradicted" if law.low > bound else "inconclusive"
-        test = (
-            f"bootstrap interval below {bound:.3g}; "
-            f"power law from {law.begins:,.3g} to {law.ends:,.3g}, {of.rsplit(' against ', 1)[-1]}"
-        )
+        return self._slope_claim(recipe, scale, law, verdict, f"below {bound:.3g}", of)
+
+    def at_least(self, recipe: str, scale: str, law: PowerLaw, bound: float, of: str) -> Claim:
+        """The slope is `bound` or above."""
+        verdict: Verdict = "holds" if law.low >= bound else "contradicted" if law.high < bound else "inconclusive"
+        return self._slope_claim(recipe, scale, law, verdict, f"above {bound:.3g}", of)
+
+    def _slope_claim(self, recipe: str, scale: str, law: PowerLaw, verdict: Verdict, where: str, of: str) -> Claim:
+        window = f"from {law.begins:,.3g} to {law.ends:,.3g}, {of.rsplit(' against ', 1)[-1]}"
+        test = f"bootstrap interval {where}; power law {window}"
         return self._claim(recipe, scale, f"slope of {of}", law.slope, law.low, law.high, verdict, law.members, test)
 
     def _decided(
