@@ -1,0 +1,258 @@
+"""The population engine: exact losses and gradients, agreement with samples, with flow, and with theory."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from lopsided.core.errors import InputError
+from lopsided.core.keys import stream
+from lopsided.core.spec import Spec
+from lopsided.engines.ensemble import Ensemble
+from lopsided.engines.idealised import Idealised
+from lopsided.engines.members import Member
+from lopsided.tasks._tensor import correlation_loss, square_loss
+from lopsided.theory.additive_teacher import idealised
+from lopsided.theory.greedy_selection import greedy_selection, selection_matrix
+
+MIXTURE = ((4, 0.8), (6, 0.6))
+PROBES = [{"name": "directions"}, {"name": "overlap-matrix", "size": 3}, {"name": "population-loss"}]
+
+
+def teacher_student(**changes):
+    return Spec.parse(
+        {
+            "task": {"name": "additive-teacher", "d": 12, "directions": 3},
+            "model": {"name": "student", "width": 6, "sigma_0": 0.05},
+            "plan": {"name": "population"},
+            "optimizer": {"name": "sgd", "lr": 0.1},
+            "loss": "square",
+            "steps": 100,
+            "evaluation": {"every": 5, "per_decade": 20, "samples": 64},
+            "probes": PROBES,
+            **changes,
+        }
+    )
+
+
+def train(*specs, seeds=(0,)):
+    ensemble = Ensemble([Member(s, k) for s in specs for k in seeds])
+    curves = [c for c in ensemble.run() if c is not None]
+    return ensemble, {k: np.stack([c.metrics[k] for c in curves], 1) for k in curves[0].metrics}
+
+
+def some_ridges(m=5, d=9, directions=4):
+    rng = np.random.default_rng(3)
+    u = rng.normal(size=(m, d))
+    weights = jnp.arange(1.0, directions + 1) ** -1.0
+    return jnp.asarray(rng.uniform(0.1, 1, m)), jnp.asarray(u / np.linalg.norm(u, axis=1, keepdims=True)), weights
+
+
+def written_out(strengths, directions, weights, links):
+    """The same loss as a plain sum over pairs, for autograd."""
+    student, teacher = links
+    total = sum(c * c for _, c in teacher) * (weights**2).sum()
+    for j, c in student:
+        other = dict(teacher).get(j, 0.0)
+        total -= 2 * c * other * (weights * strengths[:, None] * directions[:, : len(weights)] ** j).sum()
+        total += c * c * (jnp.outer(strengths, strengths) * (directions @ directions.T) ** j).sum()
+    return 0.5 * total
+
+
+@pytest.mark.parametrize(
+    "links",
+    [(((4, 1.0),), ((4, 1.0),)), (MIXTURE, MIXTURE), (((2, 0.6), (4, 0.8)), MIXTURE), (((1, 1.0),), ((1, 1.0),))],
+)
+def test_value_and_gradient_equal_autograd(links):
+    with jax.enable_x64(True):
+        args = some_ridges()
+        assert float(square_loss(*args, links)) == pytest.approx(float(written_out(*args, links)), rel=1e-12)
+        found = jax.grad(square_loss, argnums=(0, 1))(*args, links)
+        expected = jax.grad(written_out, argnums=(0, 1))(*args, links)
+        for a, b in zip(found, expected, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-12)
+
+
+def test_gradient_equals_finite_differences_through_the_student():
+    """Through norms and unit vectors, all the way to the weights."""
+    spec = teacher_student()
+    with jax.enable_x64(True):
+        world = spec.task.world(stream(0, "world"))
+        params = spec.model.init(stream(0, "init"), spec.task.inputs, spec.task.outputs)
+        params = jax.tree.map(lambda x: x.astype(jnp.float64) * 5, params)
+        loss = lambda p: spec.task.population_loss(p, world, "square")  # noqa: E731
+        gradient = jax.grad(loss)(params).v
+        for k, i in ((0, 0), (2, 5), (5, 11)):
+            step = jnp.zeros_like(params.v).at[k, i].set(1e-6)
+            up, down = (loss(jax.tree.map(lambda v, change=s * step: v + change, params)) for s in (1, -1))
+            assert float(up - down) / 2e-6 == pytest.approx(float(gradient[k, i]), rel=1e-6, abs=1e-10)
+
+
+def test_per_sample_gradients_average_to_the_population_gradient():
+    """400,000 samples; every coordinate within five standard errors, and most within two."""
+    spec = teacher_student(model={"name": "student", "width": 3, "sigma_0": 0.7})
+    world = spec.task.world(stream(0, "world"))
+    params = spec.model.init(stream(0, "init"), spec.task.inputs, spec.task.outputs)
+    exact = jax.grad(lambda p: spec.task.population_loss(p, world, "square"))(params).v
+    key = stream(1, "train")
+
+    @jax.vmap
+    def of_sample(index):
+        def loss(p):
+            sample = spec.task.sample(key, index, None, world)
+            return 0.5 * (p(sample.inputs[None])[0] - sample.targets) ** 2
+
+        return jax.grad(loss)(params).v
+
+    def moments(index):
+        each = of_sample(index)
+        return each.sum(0), (each**2).sum(0)
+
+    n = 400_000
+    parts = jax.lax.map(moments, jnp.arange(n, dtype=jnp.uint32).reshape(-1, 10_000))
+    mean, square = (np.asarray(x, np.float64).sum(0) / n for x in parts)
+    z = (mean - exact) / np.sqrt((square - mean**2) / n)
+    assert np.abs(z).max() < 5
+    assert (np.abs(z) < 2).mean() > 0.85
+
+
+def test_correlation_loss_is_the_cross_term():
+    args = some_ridges()
+    alone = square_loss(*args, (MIXTURE, MIXTURE)) - correlation_loss(*args, (MIXTURE, MIXTURE))
+    strengths, directions, weights = args
+    own = sum(c * c * strengths @ (directions @ directions.T) ** j @ strengths for j, c in MIXTURE)
+    assert float(alone) == pytest.approx(0.5 * float(own + (weights**2).sum()), rel=1e-4)
+
+
+def test_members_start_alike_in_all_three_ways():
+    plans = ({"name": "population"}, {"name": "online", "batch": 4}, {"name": "population", "precision": 32})
+    starts = []
+    for plan in plans:
+        ensemble = Ensemble([Member(teacher_student(plan=plan), 7)])
+        starts.append(np.asarray(ensemble.state.params.v[0]))
+    for other in starts[1:]:
+        assert (starts[0].astype(np.float32) == other).all()
+    assert starts[0].dtype == np.float64
+
+
+def test_loss_falls_at_every_step_and_learns_all():
+    student = {"name": "student", "width": 16, "sigma_0": 0.05}
+    spec = teacher_student(model=student, steps=3000, optimizer={"name": "sgd", "lr": 0.05})
+    ensemble, metrics = train(spec, seeds=(0, 1, 2))
+    loss = metrics["population/loss"]
+    assert (np.diff(loss, axis=1) <= 1e-12).all()
+    assert (loss[:, -1] < 1e-3).all()
+    assert (metrics["test/loss"] == loss).all()
+    assert (metrics["directions/learned"][:, -1] == 1).all()
+    assert ensemble.state.params.v.dtype == jnp.float64
+
+
+def test_small_steps_follow_the_flow():
+    """Steps of a tenth and a hundredth: the distance to gradient flow shrinks about as much."""
+    flow = teacher_student(plan={"name": "population", "dynamics": "flow"}, steps=300)
+    _, exact = train(flow)
+    errors = []
+    for divide in (4, 40):
+        spec = teacher_student(
+            steps=300 * divide, optimizer={"name": "sgd", "lr": 0.1 / divide}, evaluation={"every": 30 * divide}
+        )
+        _, found = train(spec)
+        _, at_end = exact["population/loss"], found["population/loss"]
+        errors.append(abs(at_end[0, -1] - exact["population/loss"][0, -1]))
+    assert errors[1] < 0.2 * errors[0]
+
+
+def test_flow_does_not_depend_on_slices_and_resumes(tmp_path):
+    spec = teacher_student(plan={"name": "population", "dynamics": "flow"})
+    one, two = (Ensemble([Member(spec, 0)]) for _ in range(2))
+    a = [c for c in one.run() if c is not None]
+    b = [c for c in two.run(1e-6) if c is not None]
+    assert all((x.metrics["test/loss"] == y.metrics["test/loss"]).all() for x, y in zip(a, b, strict=True))
+
+
+def test_dials_of_a_population_ensemble_keep_their_precision():
+    """beta, sigma_0 and lr ride inside one program in 64 bits."""
+    specs = [
+        teacher_student(
+            task={"name": "additive-teacher", "d": 12, "directions": 3, "beta": beta},
+            optimizer={"name": "sgd", "lr": lr},
+        )
+        for beta, lr in ((0.75, 0.1), (1.5, 0.05))
+    ]
+    _, together = train(*specs)
+    for i, spec in enumerate(specs):
+        _, alone = train(spec)
+        np.testing.assert_allclose(together["population/loss"][i], alone["population/loss"][0], rtol=1e-12)
+
+
+def test_diverged_member_is_frozen():
+    ensemble, metrics = train(teacher_student(optimizer={"name": "sgd", "lr": 1e5}), teacher_student())
+    assert int(ensemble.state.diverged[0]) >= 0 > int(ensemble.state.diverged[1])
+    assert np.isnan(metrics["population/loss"][0, -1])
+    assert np.isfinite(metrics["population/loss"][1]).all()
+
+
+def test_probe_selects_like_theory_and_measures_what_it_says():
+    spec = teacher_student(steps=500)
+    ensemble, metrics = train(spec)
+    first = spec.model.init(stream(0, "init"), spec.task.inputs, spec.task.outputs)
+    u = np.asarray(first.ridges()[1], np.float64)[:, :3]
+    with jax.enable_x64(True):
+        weights = np.asarray(spec.task.world(stream(0, "world")).weights)
+    chosen = greedy_selection(selection_matrix(weights, u, 4))
+    v = np.asarray(ensemble.state.params.v[0])
+    now = v / np.linalg.norm(v, axis=1, keepdims=True)
+    for i, k in enumerate(chosen.neuron):
+        for j, p in enumerate(chosen.direction):
+            assert metrics[f"matrix/{i + 1}/{j + 1}"][0, -1] == pytest.approx(now[k, p] ** 2, abs=1e-12)
+    strength = (np.linalg.norm(v, axis=1)[:, None] ** 2 * now[:, :3] ** 4).sum(0) / weights
+    np.testing.assert_allclose([metrics[f"strength/{p}"][0, -1] for p in (1, 2, 3)], strength, rtol=1e-10)
+
+
+def test_idealised_members_predict_the_population_run():
+    flow = teacher_student(
+        plan={"name": "population", "dynamics": "flow"}, steps=2000, model={"name": "student", "width": 6}
+    )
+    _, found = train(flow, seeds=(0, 1))
+    ideal = Idealised(
+        [Member(flow.model_copy(update={"plan": teacher_student(plan={"name": "idealised"}).plan}), k) for k in (0, 1)],
+        idealised,
+    )
+    predicted = list(ideal.run())
+    assert predicted[-1].step == 2000
+    for seed in (0, 1):
+        assert predicted[0].metrics["neuron/1"][seed] == found["neuron/1"][seed, -1]
+    assert predicted[-1].metrics["population/loss"].max() == 0
+
+
+def test_chain_learns_its_slope():
+    spec = teacher_student(
+        task={"name": "additive-teacher", "d": 1, "directions": 1, "link": "h1"},
+        model={"name": "scalar-chain", "depth": 3, "tied": False},
+        plan={"name": "population", "dynamics": "flow"},
+        steps=2000,
+        probes=[{"name": "directions"}],
+    )
+    _, metrics = train(spec)
+    assert metrics["strength/1"][0, -1] == pytest.approx(1, abs=1e-5)
+    assert metrics["test/loss"][0, 0] == pytest.approx(0.5 * (1 - metrics["strength/1"][0, 0]) ** 2, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"task": {"name": "sparse-parity"}, "model": {"name": "mlp"}, "probes": []}, "additive-teacher"),
+        ({"plan": {"name": "population", "dynamics": "flow"}, "optimizer": {"name": "adamw", "lr": 0.1}}, "sgd"),
+        ({"plan": {"name": "idealised"}, "optimizer": {"name": "sgd", "lr": 0.1, "warmup": 5}}, "warm-up"),
+        ({"plan": {"name": "population", "dynamics": "jumps"}}, "dynamics"),
+        ({"task": {"name": "additive-teacher", "d": 3, "directions": 4}}, "orthonormal"),
+        ({"task": {"name": "additive-teacher", "link": "g4"}}, "a link is"),
+        ({"task": {"name": "additive-teacher", "link": {"4": 1.0, "6": 1.0}}}, "add up to 1"),
+        ({"task": {"name": "additive-teacher", "link": {"0": 1.0}}}, "degrees from 1"),
+        ({"evaluation": {"every": 5, "per_decade": 0}}, "per_decade"),
+    ],
+)
+def test_bad_input_is_one_line(changes, message):
+    with pytest.raises(InputError, match=message) as error:
+        teacher_student(**changes)
+    assert "\n" not in str(error.value)
