@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.stats import spearmanr
 
 from lopsided.core.spec import Spec
 from lopsided.stats.transitions import crossing
@@ -73,5 +74,20 @@ def predicted(arm: Arm, name: str = "time") -> np.ndarray:
 def relative_error(measured: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """(M,) median over directions of |measured / expected - 1|; a direction that was not learned counts as infinite."""
     error = np.abs(measured / expected - 1)
-    error = np.where(np.isfinite(expected), np.where(np.isfinite(error), error, np.inf), np.nan)
-    return np.nanmedian(error, axis=1)
+    error = np.where(np.isfinite(error), error, np.inf)
+    return np.array(
+        [
+            np.median(row[np.isfinite(e)]) if np.isfinite(e).any() else np.inf
+            for row, e in zip(error, expected, strict=True)
+        ]
+    )
+
+
+def rank_correlation(measured: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """(M,) Spearman correlation over the directions that were learned; 0 if fewer than three were."""
+    found = []
+    for pair in zip(measured, expected, strict=True):
+        a, b = (x[np.isfinite(pair[0]) & np.isfinite(pair[1])] for x in pair)
+        varied = len(a) > 2 and np.ptp(a) > 0 and np.ptp(b) > 0
+        found.append(spearmanr(a, b).statistic if varied else 0.0)
+    return np.array(found)

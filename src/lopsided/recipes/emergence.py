@@ -17,11 +17,19 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from scipy.stats import spearmanr
 
 from lopsided.core.recipe import Recipe, Scale, ScaleName
 from lopsided.core.spec import Spec
-from lopsided.recipes._strength import FLOW, IDEALISED, additive, by_direction, learned_at, predicted, relative_error
+from lopsided.recipes._strength import (
+    FLOW,
+    IDEALISED,
+    additive,
+    by_direction,
+    learned_at,
+    predicted,
+    rank_correlation,
+    relative_error,
+)
 from lopsided.report.panels import PALETTE, Figure, Heat, Panel, over_members, theory
 from lopsided.stats.slopes import of_points
 from lopsided.stats.transitions import sharpness
@@ -58,7 +66,7 @@ class Emergence(Recipe):
 
     def specs(self, scale: ScaleName) -> dict[str, Spec]:
         if scale == "smoke":
-            dims, directions, width, per_d = (16, 32), 4, 12, 20.0
+            dims, directions, width, per_d = (32,), 4, 12, 20.0
         elif scale == "laptop":
             dims, directions, width, per_d = (128, 512, 2048), 16, 64, 12.0
         else:
@@ -83,12 +91,7 @@ class Emergence(Recipe):
         bare = [relative_error(learned_at(f), predicted(t, "bare-time")) for f, t in zip(flows, theories, strict=True)]
         width = np.stack([_sharpness(arm) for arm in flows], 1)
         share = np.stack([_as_predicted(f, t) for f, t in zip(flows, theories, strict=True)], 1)
-        order = np.array(
-            [
-                spearmanr(*pair, nan_policy="omit").statistic
-                for pair in zip(learned_at(flows[-1]), predicted(theories[-1]), strict=True)
-            ]
-        )
+        order = rank_correlation(learned_at(flows[-1]), predicted(theories[-1]))
         of = "median relative error of the times against d"
         return [
             ERROR.at_most(*at, of_points(d, error), 0.0, of),

@@ -28,9 +28,14 @@ from lopsided.theory.scaling import local_width_exponent, power_law_weights, tai
 
 BETAS = (0.75, 1.0, 1.5)
 TOLERANCE = 0.2
-WIDTHS = {"smoke": (2, 4, 8), "laptop": (4, 8, 16, 32, 64), "paper": (16, 32, 64, 128, 256, 512)}
+WIDTHS = {"smoke": (3, 6), "laptop": (4, 8, 16, 32, 64), "paper": (16, 32, 64, 128, 256, 512)}
 DIRECTIONS = {"smoke": 16, "laptop": 256, "paper": 4096}
-STEPS = {"smoke": 300, "laptop": 60_000, "paper": 400_000}
+STEPS = {
+    "smoke": {0.75: 200, 1.0: 200, 1.5: 200},
+    "laptop": {0.75: 10_000, 1.0: 15_000, 1.5: 60_000},
+    "paper": {0.75: 200_000, 1.0: 400_000, 1.5: 2_000_000},
+}
+"""Until the widest student has stopped: small features, and so large beta, take longer."""
 COUNT = Statement("a student of width m learns more than m / ln m directions", "Ω(m / log m) directions (theorem 2.1)")
 
 
@@ -51,7 +56,15 @@ def student(scale: ScaleName, width: int, beta: float, plan: dict, probes: tuple
     """One arm; `compute-frontier` draws on the same ones."""
     p = DIRECTIONS[scale]
     return additive(
-        d=p, directions=p, width=width, beta=beta, plan=plan, lr=0.3, steps=STEPS[scale], per_decade=30, probes=probes
+        d=p,
+        directions=p,
+        width=width,
+        beta=beta,
+        plan=plan,
+        lr=0.3,
+        steps=STEPS[scale][beta],
+        per_decade=30,
+        probes=probes,
     )
 
 
@@ -64,7 +77,7 @@ class ScalingWidth(Recipe):
     threshold = 4.0
     scales: ClassVar = {
         "smoke": Scale(2, 15, "2 CPU cores"),
-        "laptop": Scale(8, 400, "2 CPU cores"),
+        "laptop": Scale(16, 330, "2 CPU cores"),
         "paper": Scale(8, 100_000, "2 CPU cores, estimated"),
     }
 

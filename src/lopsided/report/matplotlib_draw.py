@@ -10,6 +10,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import NullFormatter
 
 from lopsided.report.panels import Figure, Heat, Panel
 
@@ -61,6 +62,11 @@ def _draw(ax: Any, panel: Panel) -> None:
     positive = [np.nanmax(np.concatenate([c, [0.0]])) > 0 for c in (_all(panel, "x"), _all(panel, "middle"))]
     ax.set_xscale("log" if panel.log_x and positive[0] else "linear")
     ax.set_yscale("log" if panel.log_y and positive[1] else "linear")
+    for axis, positions, log in ((ax.xaxis, "x", panel.log_x), (ax.yaxis, "middle", panel.log_y)):
+        values = _all(panel, positions)
+        values = values[np.isfinite(values) & (values > 0)]
+        if log and len(values) and values.max() / values.min() >= 8:  # labels between powers of ten would overlap
+            axis.set_minor_formatter(NullFormatter())
     if panel.y_label.startswith(("test accuracy", "accuracy")) and not panel.log_y:
         ax.set_ylim(-0.02, 1.03)
     if any(line.legend for line in panel.lines):

@@ -15,6 +15,7 @@ from lopsided.stats.compare import SEED
 
 POINTS = 80
 """Curves are resampled to this many points, evenly in log x: every decade weighs the same."""
+FEWEST = 4
 KNOTS = 24
 SHORTEST = 0.5
 """Decades of x that the middle piece spans at least (a third of the window, if that is less)."""
@@ -36,8 +37,8 @@ class PowerLaw(NamedTuple):
 def _logs(x: np.ndarray, curves: np.ndarray, window: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
     """Even points in log x inside `window`, and log curves (M, POINTS) there."""
     inside = np.log(x[(x >= window[0]) & (x <= window[1])])
-    if len(inside) < 8:
-        raise ValueError(f"a power law needs at least 8 evaluations between {window[0]:g} and {window[1]:g}")
+    if len(inside) < FEWEST:
+        raise ValueError(f"a power law needs at least {FEWEST} evaluations between {window[0]:g} and {window[1]:g}")
     grid = np.linspace(inside[0], inside[-1], POINTS)
     logs = np.log(np.maximum(curves, np.finfo(float).tiny))
     return grid, np.stack([np.interp(grid, np.log(x), each) for each in logs])
@@ -70,7 +71,7 @@ def segmented(x: np.ndarray, curves: np.ndarray, window: tuple[float, float] | N
     """Slope of the middle of three straight pieces that meet, fitted to the mean log curve on `window` (all of x).
 
     Both knots are searched over a grid, again for every bootstrap sample, so the interval carries their uncertainty.
-    Raises ValueError if fewer than 8 evaluations lie in the window.
+    Raises ValueError if fewer than FEWEST evaluations lie in the window.
     """
     grid, logs = _logs(x, curves, window or (float(x[0]), float(x[-1])))
     means = _resampled_means(logs)

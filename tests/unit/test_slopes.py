@@ -1,0 +1,130 @@
+"""Slopes with intervals, segmented fits, transitions: against curves whose answer is known."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lopsided.core.spec import Evaluation, Geometric
+from lopsided.stats.slopes import of_points, segmented, straight
+from lopsided.stats.transitions import crossing, sharpness
+from lopsided.stats.verdict import Statement
+
+X = np.unique(np.round(np.geomspace(1, 1e5, 200)))
+
+
+def broken(slope, begins, ends, members=8, noise=0.05):
+    """Flat, then a power law, then flat."""
+    rng = np.random.default_rng(1)
+    mean = np.clip(X, begins, ends) ** slope
+    return mean * np.exp(noise * rng.normal(size=(members, 1)) + 0.02 * rng.normal(size=(members, len(X))))
+
+
+@pytest.mark.parametrize("slope", [-0.5, -1.0, -1.5])
+def test_segmented_fit_finds_slope_and_window(slope):
+    law = segmented(X, broken(slope, 100, 10_000))
+    assert law.low <= slope <= law.high or abs(law.slope - slope) < 0.03 * abs(slope)
+    assert 60 < law.begins < 170
+    assert 6_000 < law.ends < 17_000
+    assert law.members == 8
+
+
+def test_segmented_fit_on_a_stated_window_sees_nothing_else():
+    law = segmented(X, broken(-1, 100, 10_000), (150, 6_000))
+    assert law.slope == pytest.approx(-1, abs=0.05)
+    assert 150 <= law.begins < law.ends <= 6_000
+
+
+@given(st.floats(-3, 3), st.floats(1e-3, 1e3))
+def test_straight_slope_of_a_power_law_is_its_exponent_whatever_the_unit(slope, unit):
+    law = straight(X, unit * X[None] ** slope * np.ones((3, 1)), (10, 1e4))
+    assert law.slope == pytest.approx(slope, abs=1e-9)
+    assert law.low == pytest.approx(law.high, abs=1e-9)
+
+
+def test_intervals_cover_the_truth_about_as_often_as_they_say():
+    """Members with slopes of their own: 95 % intervals of 8 members cover the mean in 90 to 99 % of 400 repetitions."""
+    rng = np.random.default_rng(5)
+    x = np.geomspace(1, 100, 12)
+    hits = 0
+    for _ in range(400):
+        curves = x ** rng.normal(-1, 0.3, (8, 1))
+        law = straight(x, curves, (1, 100))
+        hits += law.low <= -1 <= law.high
+    assert 0.9 < hits / 400 < 0.99
+
+
+def test_slope_through_settings():
+    rng = np.random.default_rng(2)
+    d = np.array([16.0, 32, 64, 128])
+    law = of_points(d, d**2 * np.exp(0.3 * rng.normal(size=(32, 4))))
+    assert law.low < 2 < law.high
+    assert law.high - law.low < 0.6
+
+
+def test_too_few_evaluations_are_an_error():
+    with pytest.raises(ValueError, match="at least 4"):
+        straight(X, X[None], (10, 12))
+
+
+def test_one_member_has_an_infinite_interval():
+    law = straight(X, X[None], (10, 1e4))
+    assert (law.low, law.high) == (-np.inf, np.inf)
+
+
+def test_crossing_is_interpolated_and_the_last_one():
+    x = np.array([1.0, 10, 100, 1000])
+    curves = np.array([[0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 0, 0.4], [1, 1, 1, 1]], float)
+    found = crossing(x, curves, 0.5)
+    np.testing.assert_allclose(found[:2], [10**1.5, 10**2.5])
+    assert np.isnan(found[2])
+    assert found[3] == 1
+
+
+def test_sharpness_of_an_exponential_is_known():
+    x = np.geomspace(1, 1e3, 3000)
+    assert sharpness(x, 1 - np.exp(-x[None] / 50))[0] == pytest.approx(np.log(9) / np.log(2), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("slopes", "verdict"),
+    [
+        ((-1.05, -0.95), "holds"),
+        ((-1.5, -1.4), "contradicted"),
+        ((-1.3, -1.1), "inconclusive"),
+        ((-2, 0), "inconclusive"),
+    ],
+)
+def test_equivalence_verdicts(slopes, verdict):
+    law = straight(X, broken(-1, 1, 1e5), (10, 1e4))._replace(low=slopes[0], high=slopes[1])
+    claim = Statement("c", "p").slope("r", "laptop", law, -1.0, 0.2, "loss against steps")
+    assert claim.verdict == verdict
+    assert "steps" in claim.test
+
+
+def test_bounds_need_the_whole_interval():
+    law = straight(X, X[None] ** -1.0 * np.ones((4, 1)), (10, 1e4))._replace(low=-1.2, high=-0.9)
+    statement = Statement("c", "p")
+    assert statement.at_most("r", "laptop", law, -0.5, "a against b").verdict == "holds"
+    assert statement.at_most("r", "laptop", law, -1.0, "a against b").verdict == "inconclusive"
+    assert statement.at_least("r", "laptop", law, -0.5, "a against b").verdict == "contradicted"
+    assert statement.near("r", "laptop", np.array([0.01, -0.01, 0.0]), 0.0, 0.1, "x").verdict == "holds"
+
+
+@given(st.integers(1, 500), st.integers(1, 200), st.integers(1, 3000))
+def test_geometric_grid_rises_ends_at_the_end_and_covers_decades_evenly(every, per_decade, extra):
+    steps = every + extra
+    grid, points = Geometric(every=every, per_decade=per_decade), [0]
+    while points[-1] < steps:
+        points.append(grid.after(points[-1], steps))
+    assert points[1] == every
+    assert points[-1] == steps
+    assert (np.diff(points) > 0).all()
+    inner = np.array(points[1:-1], float)
+    ratio = 10 ** (1 / per_decade)
+    assert (inner[1:] <= inner[:-1] * ratio + 1).all()
+
+
+def test_linear_grid_is_as_before():
+    grid = Evaluation(every=7)
+    assert [grid.after(s, 20) for s in (0, 6, 7, 14)] == [7, 7, 14, 20]
