@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DEVELOPER := $(VENV)/.developer
+DOCS := $(VENV)/.docs
 
-.PHONY: demo test bench lint types clean
+.PHONY: demo test bench lint types docs notebooks clean
 
 demo: $(INSTALLED)
 	$(BIN)/lopsided run state-tracking --scale laptop
@@ -25,6 +26,14 @@ lint: $(DEVELOPER)
 types: $(DEVELOPER)
 	$(BIN)/pyright
 
+# Pages in docs/_build, with the notebooks' outputs as they were committed.
+docs: $(DOCS)
+	$(BIN)/sphinx-build -q -W -b html docs docs/_build
+
+# Execute the notebooks again, in place (a minute and a half).
+notebooks: $(DOCS)
+	$(BIN)/jupyter execute --inplace docs/*.ipynb
+
 $(BIN)/python:
 	$(PYTHON) -c "import sys; assert sys.version_info >= (3, 11), 'lopsided needs Python 3.11 or newer'"
 	$(PYTHON) -m venv $(VENV)
@@ -35,6 +44,10 @@ $(INSTALLED): pyproject.toml constraints.txt | $(BIN)/python
 
 $(DEVELOPER): pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	touch $@ $(INSTALLED)
+
+$(DOCS): pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[docs]"
 	touch $@ $(INSTALLED)
 
 clean:

@@ -97,8 +97,9 @@ _HASHES: dict[int, tuple[Spec, str]] = {}
 
 
 def _samples(members: Sequence[Member], steps: int | None = None) -> int:
-    """Samples that members see, or steps where a plan draws none: what the time left is judged by."""
-    return sum((m.spec.steps if steps is None else steps) * max(1, m.spec.plan.batch_size) for m in members)
+    """Samples that members see, or steps where a plan draws none (theory: nothing): what the time left is judged by."""
+    trained = [m.spec for m in members if m.spec.plan.engine != "idealised"]
+    return sum((spec.steps if steps is None else steps) * max(1, spec.plan.batch_size) for spec in trained)
 
 
 def _pieces(members: Sequence[Member]) -> list[list[Member]]:

@@ -10,6 +10,7 @@ from lopsided.core.registry import registered
 from lopsided.core.spec import Spec
 from lopsided.recipe_run import prepare
 from lopsided.report.html import Section, write
+from lopsided.report.matplotlib_draw import save
 from lopsided.store.parts import Store
 from lopsided.store.results import Arm, Results
 
@@ -48,6 +49,7 @@ def test_smoke_runs_reports_and_gives_no_verdict(name, tmp_path):
         [Section(asked.recipe, results, asked.claims(results), asked.recipe.figure(results), (), [])],
         tmp_path / "report.html",
     )
+    assert all(path.stat().st_size > 10_000 for path in save(asked.recipe.figure(results), tmp_path / "figure"))
     text = page.read_text()
     assert name in text
     assert "http-equiv" not in text

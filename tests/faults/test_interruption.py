@@ -5,11 +5,14 @@ The normal profile kills a few times; `LOPSIDED_KILLS=30 make test` kills 30 tim
 
 import os
 import signal
+import threading
 import time
 
 import numpy as np
 import pytest
 
+from lopsided.core.spec import Spec
+from lopsided.run import Stopped, run
 from lopsided.store.parts import Store
 from tests.faults.helpers import finish, rows, start
 
@@ -77,4 +80,41 @@ def test_a_signal_commits_first_and_the_run_goes_on(number, tracking, tmp_path):
         assert len(parts) == 1
         assert 0 < parts[0].step < 3000
     finish(tmp_path / "broken", [spec], 2)
+    assert rows(tmp_path / "broken") == rows(tmp_path / "whole")
+
+
+def test_exact_runs_stopped_anywhere_go_on_bit_for_bit(tmp_path):
+    """Population (64-bit steps, adaptive flow) and idealised members: stopped after every few evaluations."""
+    plans = [{"name": "population"}, {"name": "population", "dynamics": "flow"}, {"name": "idealised"}]
+    specs = [
+        Spec.parse(
+            {
+                "task": {"name": "additive-teacher", "d": 12, "directions": 3},
+                "model": {"name": "student", "width": 6},
+                "plan": plan,
+                "optimizer": {"name": "sgd", "lr": 0.1},
+                "loss": "square",
+                "steps": 400,
+                "evaluation": {"every": 5, "per_decade": 8},
+                "probes": [{"name": "directions"}],
+            }
+        )
+        for plan in plans
+    ]
+    run(specs, 2, Store(tmp_path / "whole"))
+    stops = 0
+    for _ in range(100):
+        stop, seen = threading.Event(), []
+
+        def after_three(progress, stop=stop, seen=seen):
+            seen.append(progress.stretch)
+            if sum(s is not None for s in seen) == 3:
+                stop.set()
+
+        try:
+            run(specs, 2, Store(tmp_path / "broken"), after_three, commit_seconds=0.0, stop=stop)
+            break
+        except Stopped:
+            stops += 1
+    assert stops > 5
     assert rows(tmp_path / "broken") == rows(tmp_path / "whole")

@@ -170,7 +170,7 @@ class _Functions:
 
     def _advance_shard(self, state: State, dials: Dials, start: Any, stop: Any) -> State:
         advance = jax.vmap(self.program.advance, in_axes=(0, 0, None, None))
-        return self._over_blocks(lambda block: advance(*block, start, stop), (state, dials))
+        return self._over_blocks(lambda block: advance(block[0], block[1], start, stop), (state, dials))
 
     def _evaluate_shard(self, state: State, dials: Dials) -> dict[str, Any]:
         return self._in_blocks(self.program.evaluate)(state, dials)

@@ -10,7 +10,6 @@ from contextlib import AbstractContextManager
 from functools import cached_property, partial
 from typing import Any
 
-import diffrax
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -73,6 +72,8 @@ class PopulationProgram:
 
     def _flow(self, state: State, dials: Dials, world: Any, start: Array, stop: Array) -> State:
         """dparams/dt = -gradient, with a fifth-order Runge-Kutta method whose steps adapt to the tolerance."""
+        import diffrax  # only gradient flow pays for it
+
         rate = jnp.asarray(self._spec(dials).optimizer.lr, self.float_type)  # type: ignore[attr-defined]
         tolerance = self.representative.plan.tolerance  # type: ignore[attr-defined]
         slope = lambda t, params, _: jax.tree.map(jnp.negative, jax.grad(self._loss)(params, world))  # noqa: E731

@@ -19,8 +19,8 @@ class SphericalSGD(Schedule):
     def build(self, steps: int) -> optax.GradientTransformation:
         plain = optax.sgd(self.rate(steps))
 
-        def update(grads: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
-            updates, state = plain.update(grads, state, params)
+        def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
+            updates, state = plain.update(updates, state, params)
 
             def back(v: Any, change: Any) -> Any:
                 moved = v + change

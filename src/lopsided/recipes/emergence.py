@@ -147,7 +147,7 @@ class Emergence(Recipe):
         predicted_loss = np.maximum(ideal.metric("population/loss")[0], floor)
         lines.append(theory("idealised: every step at its predicted time", ideal.steps, predicted_loss, 1))
         title = f"One member, d = {flow.spec.task.d}: steps (grey) and their sum"
-        return Panel(title, "steps", "loss", lines, log_x=True, log_y=True)
+        return Panel(title, "steps", "loss", lines, log_x=True, log_y=True, legend_at="lower left")
 
 
 def _sharpness(arm) -> np.ndarray:  # type: ignore[no-untyped-def]

@@ -14,7 +14,7 @@ from jinja2 import Environment
 from lopsided.core.provenance import software
 from lopsided.report.panels import Figure
 from lopsided.report.plotly_draw import panel_html
-from lopsided.report.summary import arm_summaries, effect_text, number
+from lopsided.report.summary import arm_summaries, effect_text, number, to_learn
 from lopsided.stats.verdict import Claim
 from lopsided.store.results import Results
 
@@ -33,7 +33,7 @@ class Section(NamedTuple):
 def write(sections: Sequence[Section], path: Path) -> Path:
     """Write the page; everything it needs (scripts too) is inside."""
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"number": number, "effect": effect_text}
+    environment.filters |= {"number": number, "effect": effect_text, "to_learn": to_learn}
     template = environment.from_string(files("lopsided.report").joinpath("report.html.jinja").read_text())
     first = True
     views = []

@@ -70,7 +70,7 @@ def _draw(ax: Any, panel: Panel) -> None:
     if panel.y_label.startswith(("test accuracy", "accuracy")) and not panel.log_y:
         ax.set_ylim(-0.02, 1.03)
     if any(line.legend for line in panel.lines):
-        ax.legend(loc="best", fontsize="small")
+        ax.legend(loc=panel.legend_at, fontsize="small")
 
 
 def _all(panel: Panel, name: str) -> np.ndarray:

@@ -63,6 +63,8 @@ class Panel:
     log_y: bool = False
     marks: Mapping[str, float] = field(default_factory=dict)
     """Dotted horizontal lines by name, for example chance."""
+    legend_at: str = "best"
+    """Where the print figure puts its legend, in matplotlib's words."""
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,13 @@ from lopsided.store.results import Arm, Results
 
 
 def arm_summary(arm: Arm, metric: str, threshold: float) -> dict[str, Any]:
-    """Final metric (median, lowest, highest member) and time to learn, censored members counted."""
+    """Final metric (median, lowest, highest member) and time to learn in samples and steps, censored members counted.
+
+    Compute is 0 for arms that see no samples (plans `population` and `idealised`).
+    """
     final = arm.final(metric)
     times = time_to_learn(arm.samples, arm.metric(metric), threshold)
+    steps = time_to_learn(arm.steps, arm.metric(metric), threshold)
     median = times.median
     return {
         "name": arm.name,
@@ -25,11 +29,21 @@ def arm_summary(arm: Arm, metric: str, threshold: float) -> dict[str, Any]:
         "time_to_learn": {
             "threshold": threshold,
             "median_compute": None if np.isinf(median) else median,
+            "median_steps": None if np.isinf(steps.median) else steps.median,
             "censored": int(times.censored.sum()),
         },
         "budget_compute": float(arm.samples[-1]),
+        "budget_steps": float(arm.steps[-1]),
         "diverged": int(arm.diverged.sum()),
     }
+
+
+def to_learn(arm: dict[str, Any], unit: str) -> str:
+    """Median `compute` or `steps` to learn as text; a dash where no sample is seen."""
+    budget, median = arm[f"budget_{unit}"], arm["time_to_learn"][f"median_{unit}"]
+    if budget == 0:
+        return "–"
+    return f"> {number(budget)}" if median is None else number(median)
 
 
 def arm_summaries(results: Results, metric: str, threshold: float) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from lopsided.report.summary import claim_rows, number
+from lopsided.report.summary import claim_rows, number, to_learn
 from lopsided.stats.verdict import Claim
 
 COLOURS = {"holds": "bold green", "contradicted": "bold red", "inconclusive": "yellow", "not run": "dim"}
@@ -60,18 +60,18 @@ def outcome(
     """The end of `lopsided run`."""
     console = _console()
     table = Table(box=SIMPLE_HEAD, title=recipe.question, title_justify="left")
-    heads = ("arm", "members", "final median", "lowest … highest", "compute to learn", "never learned", "diverged")
-    for i, head in enumerate(heads):
+    heads = ("arm", "members", "final median", "lowest … highest", "steps to learn", "compute to learn")
+    for i, head in enumerate((*heads, "never learned", "diverged")):
         table.add_column(head, justify="right" if i else "left")
     for a in arms:
-        median = a["time_to_learn"]["median_compute"]
         f = a["final"]
         table.add_row(
             a["name"],
             str(a["members"]),
             number(f["median"]),
             f"{number(f['low'])} … {number(f['high'])}",
-            f"> {number(a['budget_compute'])}" if median is None else number(median),
+            to_learn(a, "steps"),
+            to_learn(a, "compute"),
             f"{a['time_to_learn']['censored']} of {a['members']}",
             str(a["diverged"]),
         )

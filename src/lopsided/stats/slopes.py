@@ -17,8 +17,9 @@ POINTS = 80
 """Curves are resampled to this many points, evenly in log x: every decade weighs the same."""
 FEWEST = 4
 KNOTS = 24
-SHORTEST = 0.5
-"""Decades of x that the middle piece spans at least (a third of the window, if that is less)."""
+SHORTEST = 1.0
+"""Decades of x that the middle piece spans at least (half of the window, if that is less): a staircase has straight
+stretches of half a decade that are no law."""
 RESAMPLES = 999
 
 
@@ -76,7 +77,7 @@ def segmented(x: np.ndarray, curves: np.ndarray, window: tuple[float, float] | N
     grid, logs = _logs(x, curves, window or (float(x[0]), float(x[-1])))
     means = _resampled_means(logs)
     knots = np.linspace(grid[0], grid[-1], KNOTS + 2)[1:-1]
-    shortest = min(SHORTEST * np.log(10), (grid[-1] - grid[0]) / 3)
+    shortest = min(SHORTEST * np.log(10), (grid[-1] - grid[0]) / 2)
     best = np.full(len(means), np.inf)
     slopes, chosen = np.zeros(len(means)), np.zeros((len(means), 2))
     for i, first in enumerate(knots):
@@ -92,7 +93,8 @@ def segmented(x: np.ndarray, curves: np.ndarray, window: tuple[float, float] | N
             best[better] = error[better]
             slopes[better] = (fitted[:, 1] + fitted[:, 2])[better]
             chosen[better] = first, second
-    return _law(slopes, *(float(np.exp(k)) for k in chosen[0]), len(curves))
+    begins, ends = np.exp(chosen[0]).tolist()
+    return _law(slopes, begins, ends, len(curves))
 
 
 def of_points(x: np.ndarray, values: np.ndarray) -> PowerLaw:
