@@ -240,7 +240,7 @@ def _write_report(store: Any, runs: list[Any], page: Path) -> Path:
     sections = []
     for asked in runs:
         results = asked.results(store)
-        figure = asked.recipe.figure(results)
+        figure = asked.figure(results)
         folder = store.root / "reports" / asked.label
         folder.mkdir(parents=True, exist_ok=True)
         save(figure, folder / "figure")

@@ -14,16 +14,20 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lopsided.core import registry
 from lopsided.core.errors import InputError, unknown
+from lopsided.core.protocols import judged
 from lopsided.core.recipe import SCALES, Recipe, Scale, ScaleName
 from lopsided.core.spec import Spec
 from lopsided.run import Done, Progress, run
 from lopsided.stats.verdict import Claim
 from lopsided.store.parts import Store
 from lopsided.store.results import Results, load
+
+if TYPE_CHECKING:
+    from lopsided.report.panels import Figure
 
 
 @dataclass(frozen=True)
@@ -79,9 +83,24 @@ class RecipeRun:
 
     def claims(self, results: Results | None) -> list[Claim]:
         """Verdicts; smoke scale and missing members give `not run`."""
+        nothing = [s.not_run(self.recipe.name, self.scale) for s in self.recipe.statements()]
         if results is None or self.scale == "smoke":
-            return [s.not_run(self.recipe.name, self.scale) for s in self.recipe.statements()]
-        return self.recipe.claims(results)
+            return nothing
+        try:
+            return self.recipe.claims(results)
+        except (ValueError, LookupError, ArithmeticError):
+            if not self.overrides:
+                raise
+            return nothing  # changed by hand until there is nothing left to decide, for example two steps
+
+    def figure(self, results: Results) -> Figure:
+        """The recipe's figure, or plain curves where a change by hand left it nothing to draw."""
+        try:
+            return self.recipe.figure(results)
+        except (ValueError, LookupError, ArithmeticError):
+            if not self.overrides:
+                raise
+            return plain_curves(self.recipe.name, results)
 
 
 def prepare(target: str, scale: str, seeds: int | None, overrides: Sequence[str]) -> RecipeRun:
@@ -94,6 +113,7 @@ def prepare(target: str, scale: str, seeds: int | None, overrides: Sequence[str]
     if scale not in recipe.scales:
         raise unknown(f"scale of {recipe.name}", scale, recipe.scales)
     arms = {name: _changed(spec, overrides) for name, spec in recipe.specs(scale).items()}  # type: ignore[arg-type]
+    _keep_apart(recipe, scale, overrides)
     return RecipeRun(recipe, scale, arms, seeds or recipe.scales[scale].seeds, tuple(overrides))  # type: ignore[index]
 
 
@@ -156,6 +176,15 @@ def _changed(spec: Spec, overrides: Sequence[str]) -> Spec:
     return Spec.parse(data)
 
 
+def _keep_apart(recipe: Recipe, scale: str, overrides: Sequence[str]) -> None:
+    """Refuse to set what a recipe compares: its claims name arms by those settings of task and model."""
+    specs = [spec.model_dump(mode="json") for spec in recipe.specs(scale).values()]  # type: ignore[arg-type]
+    for override in overrides:
+        part, _, key = override.partition("=")[0].partition(".")
+        if part in ("task", "model") and len({json.dumps(spec[part].get(key)) for spec in specs}) > 1:
+            raise InputError(f"--set {part}.{key}: recipe {recipe.name!r} compares arms that differ in it")
+
+
 def _entry(place: Any, key: str, path: str) -> Any:
     if isinstance(place, dict) and key in place:
         return place[key]
@@ -209,6 +238,8 @@ class SpecFile(Recipe):
     def _set(self, name: str, spec: Spec) -> None:
         self.name = name  # type: ignore[misc]
         self._spec = spec
+        if not judged(spec.task.outputs):
+            self.metric, self.threshold = "test/loss", float("inf")  # type: ignore[misc]
         self.scales = dict.fromkeys(SCALES, Scale(4, float("nan"), "unknown"))  # type: ignore[misc]
 
     def specs(self, scale: ScaleName) -> dict[str, Spec]:
@@ -221,7 +252,14 @@ class SpecFile(Recipe):
         return []
 
     def figure(self, results: Results) -> Any:
-        from lopsided.report.panels import Figure, curves
+        return plain_curves(self.name, results)
 
-        panels = [curves(results, m, "samples", m) for m in ("test/accuracy", "test/loss", "train/loss")]
-        return Figure(self.name, panels)
+
+def plain_curves(title: str, results: Results) -> Figure:
+    """Test metrics and training loss of every arm, against samples, or steps where none are seen."""
+    from lopsided.report.panels import Figure, curves
+
+    arms = list(results.arms.values())
+    axis = "samples" if all(arm.samples[-1] for arm in arms) else "steps"
+    found = [m for m in ("test/accuracy", "test/loss", "train/loss") if all(m in arm.values for arm in arms)]
+    return Figure(title, [curves(results, m, axis, m) for m in found])

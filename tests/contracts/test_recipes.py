@@ -58,6 +58,28 @@ def test_smoke_runs_reports_and_gives_no_verdict(name, tmp_path):
     assert (again.trained, again.already) == (0, done.trained)
 
 
+@each_recipe
+def test_curves_without_a_number_decide_nothing(name):
+    """Members that diverged at once: no claim holds, and the figure is still drawn."""
+    recipe = registered("recipe")[name]()
+    if recipe.metric == "test/accuracy":
+        pytest.skip("a diverged member's accuracy counts as 0, which is a number")
+    results = made_up(recipe, np.full((8, 40), np.nan))
+    assert not [c for c in recipe.claims(results) if c.verdict == "holds"]
+    assert recipe.figure(results).panels
+
+
+@each_recipe
+@pytest.mark.parametrize("seeds", [1, 2, 3])
+def test_few_seeds_are_no_error(name, seeds):
+    recipe = registered("recipe")[name]()
+    results = made_up(recipe, np.geomspace(1.0, 1e-3, 40) * np.ones((seeds, 1)))
+    claims = recipe.claims(results)
+    assert [c.claim for c in claims] == [s.claim for s in recipe.statements()]
+    assert seeds > 1 or not [c for c in claims if c.verdict in ("holds", "contradicted")]
+    assert recipe.figure(results).panels
+
+
 class AnyMetric(dict):
     """The same made-up curves for whatever metric a recipe asks for."""
 
@@ -73,17 +95,26 @@ class AnyMetric(dict):
 def test_claims_match_their_statements(name):
     """Made-up curves: one claim per statement, in order, decided at laptop scale with effects or bounds."""
     recipe = registered("recipe")[name]()
-    specs = recipe.specs("laptop")
     rng = np.random.default_rng(0)
-    arms = {}
-    for i, (arm, spec) in enumerate(specs.items()):
-        steps = np.arange(1, 41) * max(1, spec.steps // 40)
-        rise = 1 / (1 + np.exp(-(np.arange(40) - 8 - 4 * i - rng.normal(0, 1, (8, 1)))))
-        values = AnyMetric(rise)
-        batch = spec.plan.batch_size
-        arms[arm] = Arm(arm, spec, tuple(range(8)), steps, steps * batch, steps * batch, 1.0, np.zeros(8, bool), values)
-    results = Results(name, "laptop", arms)
+    results = made_up(recipe, *(_rise(i, rng) for i in range(len(recipe.specs("laptop")))))
     claims = recipe.claims(results)
     assert [c.claim for c in claims] == [s.claim for s in recipe.statements()]
     assert all(c.verdict in ("holds", "contradicted", "inconclusive") and c.members > 0 for c in claims)
     assert recipe.figure(results).panels
+
+
+def _rise(i, rng):
+    return 1 / (1 + np.exp(-(np.arange(40) - 8 - 4 * i - rng.normal(0, 1, (8, 1)))))
+
+
+def made_up(recipe, *curves):
+    """Results at laptop scale whose arms have these curves (M, 40), or all the same ones, in every metric."""
+    arms = {}
+    specs = recipe.specs("laptop")
+    for (arm, spec), values in zip(specs.items(), curves * (len(specs) if len(curves) == 1 else 1), strict=True):
+        members = len(values)
+        steps = np.geomspace(1, spec.steps, 40)
+        seen = steps * spec.plan.batch_size
+        none = np.zeros(members, bool)
+        arms[arm] = Arm(arm, spec, tuple(range(members)), steps, seen, seen, 1.0, none, AnyMetric(values))
+    return Results(recipe.name, "laptop", arms)

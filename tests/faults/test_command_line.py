@@ -113,6 +113,27 @@ def test_spec_file(tmp_path):
     assert data["claims"] == []
 
 
+def test_spec_file_without_samples_or_accuracy(tmp_path):
+    """A real-valued target has no accuracy, an exact run no samples: tables and figure show what there is."""
+    spec = {
+        "task": {"name": "additive-teacher", "d": 8, "directions": 2},
+        "model": {"name": "student", "width": 4},
+        "plan": {"name": "population"},
+        "optimizer": {"name": "sgd", "lr": 0.1},
+        "loss": "square",
+        "steps": 20,
+        "evaluation": {"every": 5},
+    }
+    (tmp_path / "exact.json").write_text(json.dumps(spec))
+    done = lopsided("run", "exact.json", "--seeds", "2", "--out", "runs", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (arm,) = json.loads(done.stdout)["arms"]
+    assert (arm["metric"], arm["budget_compute"], arm["budget_steps"]) == ("test/loss", 0, 20)
+    assert 0 < arm["final"]["median"] < 0.6
+    again = lopsided("run", "exact.json", "--seeds", "2", "--out", "runs", cwd=tmp_path)
+    assert "steps to learn" in again.stdout
+
+
 def test_recipe_file_says_that_it_is_executed(tmp_path):
     (tmp_path / "mine.py").write_text(
         '"""mine: a recipe in a file."""\n'
@@ -139,6 +160,11 @@ MISTAKES = {
     "no value": (["run", "state-tracking", "--set", "steps"], ["steps", "key=value"]),
     "no seeds": (["run", "state-tracking", "--seeds", "0"], ["seeds", "0"]),
     "seeds as text": (["run", "state-tracking", "--seeds", "many"], ["many"]),
+    "what a recipe compares": (["run", "scaling-width", "--set", "model.width=32"], ["model.width", "scaling-width"]),
+    "no exact loss": (
+        ["run", "small-vs-large", "--set", 'plan={"name":"population"}'],
+        ["sparse-parity", "additive-teacher"],
+    ),
     "missing spec": (["run", "absent.json"], ["absent.json"]),
     "missing recipe file": (["run", "absent.py"], ["absent.py"]),
     "unknown recipe in check": (["check", "nothing"], ["nothing"]),

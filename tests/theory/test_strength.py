@@ -128,12 +128,29 @@ def test_idealised_loss_has_the_predicted_slope(beta):
 
 
 @pytest.mark.parametrize("beta", [0.75, 1.0, 1.5])
-def test_local_width_exponent_is_the_slope_of_the_finite_tail(beta):
-    weights = scaling.power_law_weights(512, beta)
+def test_finite_width_exponent_is_steeper_and_approaches_the_infinite_one(beta):
     m = np.array([16, 32, 64, 128])
-    slope = [np.log(scaling.tail(weights)[k + k // 8] / scaling.tail(weights)[k]) / np.log(1 + 1 / 8) for k in m]
-    np.testing.assert_allclose(slope, scaling.local_width_exponent(beta, 512, m * np.sqrt(9 / 8)), rtol=0.06)
-    assert (scaling.local_width_exponent(beta, 512, m) < scaling.width_exponent(beta)).all()
+    found = [scaling.finite_width_exponent(beta, directions, m) for directions in (256, 2_000, 500_000)]
+    distance = scaling.width_exponent(beta) - np.array(found)
+    assert (np.diff(np.abs(distance)) < 0).all()
+    assert distance[0] > 0 or beta == 1.5  # for beta = 1.5 the sum's start at whole numbers weighs more than its end
+    assert abs(distance[-1]) < 0.06
+
+
+def test_an_odd_link_is_learned_from_its_own_hemisphere_only():
+    weights = scaling.power_law_weights(3, 1.0)
+    overlaps = -np.full((4, 3), 0.1)
+    assert selection_matrix(weights, overlaps, 3).max() == 0
+    assert len(greedy_selection(selection_matrix(weights, overlaps, 3)).neuron) == 0
+    found = idealised(weights, np.full(4, 1e-6), overlaps, ((3, 1.0),), 0.1, np.array([1, 10**9]))
+    assert found["directions/learned"][-1] == 0
+    assert found["population/loss"][-1] == pytest.approx(0.5)
+    assert (
+        idealised(weights, np.full(4, 1e-6), -overlaps, ((3, 1.0),), 0.1, np.array([1, 10**9]))["directions/learned"][
+            -1
+        ]
+        == 1
+    )
 
 
 def test_frontier_of_two_limits_has_the_predicted_slope():

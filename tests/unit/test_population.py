@@ -162,7 +162,8 @@ def test_small_steps_follow_the_flow():
     assert errors[1] < 0.2 * errors[0]
 
 
-def test_flow_does_not_depend_on_slices_and_resumes(tmp_path):
+def test_flow_is_never_cut_between_evaluations():
+    """Adaptive steps restart at a cut, so slices, however short, must not make any."""
     spec = teacher_student(plan={"name": "population", "dynamics": "flow"})
     one, two = (Ensemble([Member(spec, 0)]) for _ in range(2))
     a = [c for c in one.run() if c is not None]
@@ -220,9 +221,28 @@ def test_idealised_members_predict_the_population_run():
     )
     predicted = list(ideal.run())
     assert predicted[-1].step == 2000
+    steps = np.array([c.step for c in predicted])
     for seed in (0, 1):
+        at = predicted[0].metrics["predicted/time/1"][seed]
+        measured = steps[np.argmax(found["strength/1"][seed] > 0.5)]
+        assert 0.6 < measured / at < 1.6  # d = 12 is small
         assert predicted[0].metrics["neuron/1"][seed] == found["neuron/1"][seed, -1]
     assert predicted[-1].metrics["population/loss"].max() == 0
+
+
+def test_a_flow_that_runs_to_infinity_has_diverged():
+    """A correlation loss lets strengths grow without bound: the member is recorded as diverged, the run ends."""
+    spec = teacher_student(
+        plan={"name": "population", "dynamics": "flow"},
+        loss="correlation",
+        optimizer={"name": "sgd", "lr": 20.0},
+        steps=20,
+        evaluation={"every": 10},
+        probes=[],
+    )
+    ensemble, metrics = train(spec)
+    assert int(ensemble.state.diverged[0]) >= 0
+    assert np.isnan(metrics["test/loss"][0, -1])
 
 
 def test_chain_learns_its_slope():
@@ -245,6 +265,12 @@ def test_chain_learns_its_slope():
         ({"plan": {"name": "population", "dynamics": "flow"}, "optimizer": {"name": "adamw", "lr": 0.1}}, "sgd"),
         ({"plan": {"name": "idealised"}, "optimizer": {"name": "sgd", "lr": 0.1, "warmup": 5}}, "warm-up"),
         ({"plan": {"name": "population", "dynamics": "jumps"}}, "dynamics"),
+        ({"plan": {"name": "idealised"}, "model": {"name": "student", "link": "h6"}}, "task's own link"),
+        ({"plan": {"name": "idealised"}, "model": {"name": "student", "norm": "unit"}}, "norm 'free'"),
+        ({"plan": {"name": "idealised"}, "loss": "correlation"}, "square loss"),
+        ({"model": {"name": "mlp"}, "probes": []}, "'mlp'"),
+        ({"model": {"name": "mlp"}, "plan": {"name": "online", "batch": 4}}, "probe 'directions'"),
+        ({"probes": [{"name": "rank-bins"}]}, "0 skills"),
         ({"task": {"name": "additive-teacher", "d": 3, "directions": 4}}, "orthonormal"),
         ({"task": {"name": "additive-teacher", "link": "g4"}}, "a link is"),
         ({"task": {"name": "additive-teacher", "link": {"4": 1.0, "6": 1.0}}}, "add up to 1"),

@@ -68,7 +68,7 @@ def information_exponent(coefficient: np.ndarray, tolerance: float = ZERO) -> in
     return int(found[0]) + 1
 
 
-def link_of(function: Callable[[np.ndarray], np.ndarray], degree: int = 10, tolerance: float = 1e-3) -> Link:
+def link_of(function: Callable[[np.ndarray], np.ndarray], degree: int = 10, tolerance: float = 3e-3) -> Link:
     """A link from any callable: its mean is dropped, it is cut after `degree` and scaled to E[sigma^2] = 1.
 
     Coefficients of at most `tolerance` (what quadrature leaves of a kinked function) count as zero.

@@ -16,6 +16,7 @@ from jaxtyping import Array, Float, Int, UInt32
 from pydantic import ConfigDict
 
 from lopsided.core.config import Config
+from lopsided.core.errors import InputError
 from lopsided.core.keys import Key, unit
 
 LossName = Literal["cross-entropy", "square", "logistic", "correlation"]
@@ -54,6 +55,11 @@ class Scalar(NamedTuple):
     """Output is one number; `signs` if targets are +-1 and only the sign counts for accuracy."""
 
     signs: bool
+
+
+def judged(outputs: Classes | Scalar) -> bool:
+    """Whether an answer is right or wrong; a real-valued target only has a loss."""
+    return not isinstance(outputs, Scalar) or outputs.signs
 
 
 class SkillLaw(NamedTuple):
@@ -116,6 +122,14 @@ class Task(Config):
     has_population_loss: ClassVar[bool] = False
     """Whether `population_loss` exists, so that the plans `population` and `idealised` can run the task."""
 
+    def check_population(self, model: Model, loss: LossName) -> None:
+        """Raise `InputError` if `population_loss` has no formula for this model and loss."""
+        raise InputError("task: has no exact loss")
+
+    def check_idealised(self, model: Model, loss: LossName) -> None:
+        """Raise `InputError` if theory makes no prediction for this model and loss."""
+        raise InputError("task: theory makes no prediction for it")
+
     def population_loss(self, params: Any, world: Any, loss: LossName) -> Array:
         """The exact expectation of `loss` over samples, a differentiable scalar in the precision of `params`."""
         raise NotImplementedError
@@ -131,6 +145,10 @@ class Task(Config):
 
 class Model(Config):
     """Describes a network; `init` makes one member's parameters, an Equinox module called on a batch."""
+
+    ridges: ClassVar[bool] = False
+    """Whether the network is a sum of ridge functions: its parameters have a method `ridges` (strengths (m,), unit
+    directions (m, d), link), from which exact losses and overlaps are computed."""
 
     @abstractmethod
     def init(self, key: Key, inputs: Tokens | Vector, outputs: Classes | Scalar) -> Callable[[Array], Array]:
@@ -197,6 +215,10 @@ class ProbeContext(NamedTuple):
 
 class Probe(Config):
     """Measures something about one member between stretches of training; jittable, called under `vmap`."""
+
+    def check(self, task: Task, model: Model) -> None:
+        """Raise `InputError` if the probe cannot measure this model on this task."""
+        return
 
     @abstractmethod
     def measure(self, context: ProbeContext) -> dict[str, Array]:

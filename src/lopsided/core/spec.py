@@ -76,6 +76,8 @@ class Spec(Config):
         self.plan.declared(self.steps)
         if self.plan.engine != "sampled":
             self._without_samples()
+        for probe in self.probes:
+            probe.check(self.task, self.model)
         if self.plan.batch_size * self.steps >= 2**32:
             raise InputError(
                 f"steps = {self.steps}: steps x batch size stays below 2^32 (here batch size {self.plan.batch_size})"
@@ -101,6 +103,8 @@ class Spec(Config):
             raise InputError(
                 f"plan = {name!r}: task {self.task.name!r} has no exact loss; these have one: {', '.join(can)}"  # type: ignore[attr-defined]
             )
+        check = self.task.check_population if self.plan.engine == "population" else self.task.check_idealised
+        check(self.model, self.loss)
         flow = self.plan.engine == "idealised" or self.plan.dynamics == "flow"  # type: ignore[attr-defined]
         o = self.optimizer.model_dump()
         if flow and (o["name"] != "sgd" or o["schedule"] != "constant" or o["warmup"]):

@@ -14,7 +14,6 @@ from typing import Any
 import jax
 import numpy as np
 
-from lopsided.core.errors import InputError
 from lopsided.core.keys import stream
 from lopsided.engines.ensemble import Stretch
 from lopsided.engines.members import Member
@@ -57,8 +56,6 @@ class Idealised:
     def _curves(self, member: Member, steps: np.ndarray) -> dict[str, np.ndarray]:
         spec, seed = member
         params = spec.model.init(stream(seed, "init"), spec.task.inputs, spec.task.outputs)
-        if not hasattr(params, "ridges"):
-            raise InputError("plan 'idealised': only for models that are sums of ridge functions, such as 'student'")
         strengths, directions, link = params.ridges()  # type: ignore[attr-defined]
         with jax.enable_x64(True):
             weights = np.asarray(spec.task.world(stream(seed, "world")).weights, np.float64)

@@ -26,6 +26,10 @@ ABSOLUTE = 1e-4
 """Absolute tolerance of gradient flow as a share of the relative one: weights start small."""
 
 
+SHORTEST = 1e-9
+"""Adaptive steps shorter than this share of a stretch mean that the flow runs to infinity: the member has diverged."""
+
+
 class PopulationProgram:
     """Functions of one member, with the interface of `engines.program.Program`."""
 
@@ -86,7 +90,7 @@ class PopulationProgram:
             t1=span,
             dt0=None,
             y0=state.params,
-            stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=tolerance * ABSOLUTE),
+            stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=tolerance * ABSOLUTE, dtmin=span * SHORTEST),
             saveat=diffrax.SaveAt(t1=True),
             max_steps=None,
             throw=False,
@@ -142,5 +146,9 @@ class PopulationProgram:
 
     @property
     def block_bytes(self) -> int:
-        """Memory that one member's step touches: weights, directions, their gradients and overlaps."""
-        return 8 * self.state_bytes
+        """Memory that one member's step touches: weights, directions, their gradients, overlaps between neurons."""
+        with self.precision():
+            one = jax.tree.map(lambda x: x[0], dials_of([Member(self.representative, 0)], self.float_type))
+            leaves = jax.tree.leaves(jax.eval_shape(self.init, one).params)
+        neurons = max(leaf.shape[0] for leaf in leaves)
+        return 8 * self.state_bytes + 3 * neurons**2 * np.dtype(self.float_type).itemsize

@@ -18,7 +18,7 @@ import optax
 from jaxtyping import Array, Int
 
 from lopsided.core.keys import stream
-from lopsided.core.protocols import ProbeContext, Sample, Scalar, SkillLaw
+from lopsided.core.protocols import ProbeContext, Sample, SkillLaw, judged
 from lopsided.core.spec import Spec
 from lopsided.engines.members import Dials, Member, State, dials_of, tree_bytes
 from lopsided.optim.losses import correct, losses
@@ -168,17 +168,11 @@ class Program:
             batch = self._samples(key, fixed, law, index, None)
             outputs = params(batch.inputs)
             found = {"loss": losses(self.representative.loss, outputs, batch)}
-            return found | ({"accuracy": correct(outputs, batch)} if self._counts_right else {})
+            return found | ({"accuracy": correct(outputs, batch)} if judged(self.representative.task.outputs) else {})
 
         size = min(n, max(self.micro_batch, 256))
         index = jnp.arange(-(-n // size) * size, dtype=jnp.uint32).reshape(-1, size)
         return {name: each.reshape(-1)[:n].mean() for name, each in jax.lax.map(piece, index).items()}
-
-    @property
-    def _counts_right(self) -> bool:
-        """Whether an answer is right or wrong; a real-valued target only has a loss."""
-        outputs = self.representative.task.outputs
-        return not isinstance(outputs, Scalar) or outputs.signs
 
     @cached_property
     def activation_bytes(self) -> int:

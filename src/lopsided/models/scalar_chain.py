@@ -5,7 +5,7 @@ With x ~ N(0, 1) and target x its expected square loss is (1 - w^k)² / 2: deepe
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import equinox as eqx
 import jax
@@ -42,6 +42,7 @@ class Chain(eqx.Module):
 class ScalarChain(Model):
     """k weights in a row, tied (one number, `depth` times) or not; each starts at start * exp(N(0, 1) / 4)."""
 
+    ridges: ClassVar[bool] = True
     name: Literal["scalar-chain"] = "scalar-chain"
     depth: Annotated[int, Field(ge=1, le=16)] = 3
     tied: bool = True

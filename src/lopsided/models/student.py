@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import equinox as eqx
 import jax
@@ -43,6 +43,7 @@ class Student(Model):
     first coordinate is not negative: a link of odd information exponent >= 3 is learned from that side only.
     """
 
+    ridges: ClassVar[bool] = True
     name: Literal["student"] = "student"
     width: Annotated[int, Field(ge=1, le=2**20)] = 64
     sigma_0: Annotated[DialFloat, Field(gt=0, le=10)] = 1e-3

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from jaxtyping import Array, Float
 
+from lopsided.core.errors import InputError
+from lopsided.core.protocols import Model, Task
+
 LEARNED = 0.5
 """Share of a direction's weight from which it counts as learned."""
+
+
+def check(probe: str, task: Task, model: Model) -> None:
+    """Raise `InputError` unless the task has teacher directions and the model is a sum of ridge functions."""
+    if not task.has_population_loss or not model.ridges:
+        raise InputError(
+            f"probe {probe!r}: takes task 'additive-teacher' and models that are sums of ridge functions: 'student', "
+            "'scalar-chain'"
+        )
 
 
 def shares(

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from lopsided.core.hermite import exponent_of
-from lopsided.core.protocols import Probe, ProbeContext
-from lopsided.probes._shares import LEARNED, shares
+from lopsided.core.protocols import Model, Probe, ProbeContext, Task
+from lopsided.probes._shares import LEARNED, check, shares
 
 
 class Directions(Probe):
@@ -27,6 +27,9 @@ class Directions(Probe):
     """
 
     name: Literal["directions"] = "directions"
+
+    def check(self, task: Task, model: Model) -> None:
+        check(self.name, task, model)
 
     def measure(self, context: ProbeContext) -> dict[str, Array]:
         weights = context.world.weights

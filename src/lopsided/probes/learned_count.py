@@ -7,8 +7,8 @@ from typing import Literal
 from jaxtyping import Array
 
 from lopsided.core.hermite import exponent_of
-from lopsided.core.protocols import Probe, ProbeContext
-from lopsided.probes._shares import LEARNED, shares
+from lopsided.core.protocols import Model, Probe, ProbeContext, Task
+from lopsided.probes._shares import LEARNED, check, shares
 
 
 class LearnedCount(Probe):
@@ -16,6 +16,9 @@ class LearnedCount(Probe):
     number of learned directions."""
 
     name: Literal["learned-count"] = "learned-count"
+
+    def check(self, task: Task, model: Model) -> None:
+        check(self.name, task, model)
 
     def measure(self, context: ProbeContext) -> dict[str, Array]:
         strengths, directions, link = context.params.ridges()

@@ -9,8 +9,10 @@ import jax.numpy as jnp
 from jaxtyping import Array
 from pydantic import Field
 
+from lopsided.core.errors import InputError
 from lopsided.core.hermite import exponent_of
-from lopsided.core.protocols import Probe, ProbeContext
+from lopsided.core.protocols import Model, Probe, ProbeContext, Task
+from lopsided.probes._shares import check
 
 
 class OverlapMatrix(Probe):
@@ -20,13 +22,21 @@ class OverlapMatrix(Probe):
     name: Literal["overlap-matrix"] = "overlap-matrix"
     size: Annotated[int, Field(ge=1, le=256)] = 16
 
+    def check(self, task: Task, model: Model) -> None:
+        check(self.name, task, model)
+        if exponent_of(task.link) < 3:  # type: ignore[attr-defined]
+            raise InputError("probe 'overlap-matrix': greedy selection is for links of information exponent >= 3")
+
     def measure(self, context: ProbeContext) -> dict[str, Array]:
         weights = context.world.weights
         _, initial, link = context.initial.ridges()
         _, now, _ = context.params.ridges()
         n = weights.shape[0]
         size = min(self.size, n, initial.shape[0])
-        neurons, directions = _first(weights * jnp.abs(initial[:, :n]) ** (exponent_of(link) - 2), size)
+        degree = exponent_of(link)
+        # With an odd degree a negative overlap is driven to zero, never learned.
+        c = jnp.abs(initial[:, :n]) if degree % 2 == 0 else jnp.maximum(initial[:, :n], 0)
+        neurons, directions = _first(weights * c ** (degree - 2), size)
         square = now[neurons][:, directions] ** 2
         return {f"matrix/{i + 1}/{j + 1}": square[i, j] for i in range(size) for j in range(size)}
 

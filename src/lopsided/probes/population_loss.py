@@ -7,7 +7,7 @@ from typing import Literal
 from jaxtyping import Array
 
 from lopsided.core.errors import InputError
-from lopsided.core.protocols import Probe, ProbeContext
+from lopsided.core.protocols import Model, Probe, ProbeContext, Task
 
 
 class PopulationLoss(Probe):
@@ -15,7 +15,12 @@ class PopulationLoss(Probe):
 
     name: Literal["population-loss"] = "population-loss"
 
+    def check(self, task: Task, model: Model) -> None:
+        if not task.has_population_loss or not model.ridges:
+            raise InputError(
+                "probe 'population-loss': there is no formula for the expected loss of this task and model"
+            )
+
     def measure(self, context: ProbeContext) -> dict[str, Array]:
-        if context.population is None:
-            raise InputError("probe 'population-loss': the task has no formula for its expected loss")
+        assert context.population is not None
         return {"population/loss": context.population()}

@@ -9,7 +9,8 @@ import jax.numpy as jnp
 from jaxtyping import Array
 from pydantic import Field
 
-from lopsided.core.protocols import Probe, ProbeContext
+from lopsided.core.errors import InputError
+from lopsided.core.protocols import Model, Probe, ProbeContext, Task
 from lopsided.skills.ranks import bin_probabilities
 
 
@@ -19,6 +20,10 @@ class RankBins(Probe):
     name: Literal["rank-bins"] = "rank-bins"
     bins: Annotated[int, Field(ge=1, le=100)] = 5
     samples: Annotated[int, Field(ge=1, le=2**24)] = 512
+
+    def check(self, task: Task, model: Model) -> None:
+        if task.n_skills < self.bins:
+            raise InputError(f"probe 'rank-bins': bins = {self.bins}, but the task has {task.n_skills} skills")
 
     def measure(self, context: ProbeContext) -> dict[str, Array]:
         rows = jnp.asarray(bin_probabilities(context.n_ranks, self.bins), jnp.float32)

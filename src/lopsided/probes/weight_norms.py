@@ -8,13 +8,18 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from lopsided.core.protocols import Probe, ProbeContext
+from lopsided.core.errors import InputError
+from lopsided.core.protocols import Model, Probe, ProbeContext, Task
 
 
 class WeightNorms(Probe):
     """Metrics `norm/layer1` ... in the order of the parameters' matrices, and `norm/ratio` = last / first."""
 
     name: Literal["weight-norms"] = "weight-norms"
+
+    def check(self, task: Task, model: Model) -> None:
+        if "width" not in type(model).model_fields:
+            raise InputError(f"probe 'weight-norms': model {model.name!r} has no weight matrix")  # type: ignore[attr-defined]
 
     def measure(self, context: ProbeContext) -> dict[str, Array]:
         matrices = [leaf for leaf in jax.tree.leaves(context.params) if leaf.ndim >= 2]

@@ -15,6 +15,7 @@ from lopsided.store.results import Arm
 FLOW = {"name": "population", "dynamics": "flow"}
 FAST = {"name": "population", "precision": 32}
 IDEALISED = {"name": "idealised"}
+LEARNED_BEFORE = 0.75
 
 
 def additive(
@@ -53,6 +54,22 @@ def additive(
             **changes,
         }
     )
+
+
+def expected_loss(arm: Arm) -> np.ndarray:
+    """(M, T) exact expected loss; float32 rounding below 1e-7 is cut off."""
+    return np.maximum(arm.metric("population/loss"), 1e-7)
+
+
+def geometric_mean(curves: np.ndarray) -> np.ndarray:
+    """(T,) mean over members of the logarithm, as slopes are fitted to."""
+    return np.exp(np.log(curves).mean(0))
+
+
+def learned_from(x: np.ndarray, curves: np.ndarray) -> float:
+    """Where the mean curve has fallen to LEARNED_BEFORE of the teacher's 1/2: before, there is no law to look for."""
+    fallen = geometric_mean(curves) < LEARNED_BEFORE * 0.5
+    return float(x[np.argmax(fallen)]) if fallen.any() else float(x[-1])
 
 
 def by_direction(arm: Arm, name: str) -> np.ndarray:

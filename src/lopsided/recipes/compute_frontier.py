@@ -21,10 +21,10 @@ import numpy as np
 
 from lopsided.core.recipe import Recipe, Scale, ScaleName
 from lopsided.core.spec import Spec
-from lopsided.recipes._strength import FAST, IDEALISED
-from lopsided.recipes.scaling_width import WIDTHS, student
+from lopsided.recipes._strength import FAST, IDEALISED, expected_loss, geometric_mean, learned_from
+from lopsided.recipes._widths import WIDTHS, student
 from lopsided.report.panels import Figure, Line, Panel, over_members, power_law, theory
-from lopsided.stats.slopes import PowerLaw, segmented, straight
+from lopsided.stats.slopes import PowerLaw, each_slope, segmented
 from lopsided.stats.verdict import Claim, Statement
 from lopsided.store.results import Results
 from lopsided.theory.scaling import frontier, frontier_exponent
@@ -32,10 +32,8 @@ from lopsided.theory.scaling import frontier, frontier_exponent
 BETA = 1.0
 TOLERANCE = 0.2
 POINTS = 120
-LEARNED_BEFORE = 0.75
-"""The law is looked for from where the mean loss has fallen to this share of its start …"""
 NEAR_PLATEAU = 1.5
-"""… until it is this close to where the widest student ends: beyond, no wider student is there to go on."""
+"""The law is looked for until the mean loss is this close to where the widest student ends: none is there to go on."""
 SLOPE = Statement(
     f"the compute-optimal loss falls as compute to the power (1 - 2 beta) / (1 + beta) = {frontier_exponent(BETA):g}",
     "roughly that slope (figure 2)",
@@ -73,10 +71,11 @@ class ComputeFrontier(Recipe):
         _, ideal = _frontiers(results, ", theory")
         law, expected = _law(grid, measured), frontier_exponent(BETA)
         window = law.begins, law.ends
-        difference = _each_slope(grid, measured, window) - _each_slope(grid, ideal, window)
+        difference = each_slope(grid, measured, window) - each_slope(grid, ideal, window)
         of = "log frontier loss against compute m t"
-        best = _best_width(results, grid)
-        growth = np.array([np.polyfit(np.log(grid), np.log(each), 1)[0] for each in best])
+        learning = grid >= learned_from(grid, measured)
+        grid, best = grid[learning], _best_width(results, grid)[:, learning]
+        growth = each_slope(grid, best, (grid[0], grid[-1]))
         return [
             SLOPE.slope(*at, law, expected, TOLERANCE * abs(expected), of),
             FINITE.near(*at, difference / abs(expected), 0.0, 0.1, "difference of slopes over the exponent's size"),
@@ -96,7 +95,7 @@ class ComputeFrontier(Recipe):
     def _against_compute(self, results: Results, suffix: str, title: str) -> Panel:
         grid, values = _frontiers(results, suffix)
         law = _law(grid, values)
-        middle = np.exp(np.log(values).mean(0))
+        middle = geometric_mean(values)
         at = float(np.sqrt(law.begins * law.ends))
         through = at, float(np.interp(np.log(at), np.log(grid), middle))
         slope = frontier_exponent(BETA)
@@ -118,17 +117,13 @@ def _width(arm) -> int:  # type: ignore[no-untyped-def]
 
 def _curves(results: Results, suffix: str, per_step: float | None) -> list[Line]:
     return [
-        over_members(f"m = {_width(arm)}", arm.steps * (per_step or _width(arm)), _loss(arm), i)
+        over_members(f"m = {_width(arm)}", arm.steps * (per_step or _width(arm)), expected_loss(arm), i)
         for i, arm in enumerate(_arms(results, suffix))
     ]
 
 
-def _loss(arm) -> np.ndarray:  # type: ignore[no-untyped-def]
-    return np.maximum(arm.metric("population/loss"), 1e-7)
-
-
 def _grid(results: Results) -> np.ndarray:
-    """Computes from the first point of the widest student to the end of the narrowest-but-one."""
+    """Computes at which the widest student is evaluated, first to last."""
     arms = _arms(results, "")
     return np.geomspace(arms[-1].steps[0] * _width(arms[-1]), arms[-1].steps[-1] * _width(arms[-1]), POINTS)
 
@@ -138,25 +133,21 @@ def _frontiers(results: Results, suffix: str) -> tuple[np.ndarray, np.ndarray]:
     arms, grid = _arms(results, suffix), _grid(results)
     compute = np.stack([arm.steps * _width(arm) for arm in arms])
     members = range(len(arms[0].seeds))
-    return grid, np.stack([frontier(compute, np.stack([_loss(arm)[i] for arm in arms]), grid) for i in members])
+    return grid, np.stack([frontier(compute, np.stack([expected_loss(arm)[i] for arm in arms]), grid) for i in members])
 
 
 def _best_width(results: Results, grid: np.ndarray) -> np.ndarray:
-    """(M, N) width of the curve that is lowest at each compute, from where the first direction is learned."""
+    """(M, N) width of the curve that is lowest at each compute."""
     arms = _arms(results, "")
     each = []
     for i in range(len(arms[0].seeds)):
-        reached = [frontier((a.steps * _width(a))[None], _loss(a)[i][None], grid) for a in arms]
+        reached = [frontier((a.steps * _width(a))[None], expected_loss(a)[i][None], grid) for a in arms]
         each.append(np.array([_width(a) for a in arms])[np.argmin(reached, 0)])
     return np.array(each, float)
 
 
 def _law(grid: np.ndarray, values: np.ndarray) -> PowerLaw:
     """The power law between the first learned direction and the plateau of the widest student."""
-    mean = np.exp(np.log(values).mean(0))
-    begins, ends = grid[np.argmax(mean < LEARNED_BEFORE * 0.5)], grid[np.argmax(mean < NEAR_PLATEAU * mean[-1])]
-    return segmented(grid, values, (float(begins), float(ends)))
-
-
-def _each_slope(grid: np.ndarray, values: np.ndarray, window: tuple[float, float]) -> np.ndarray:
-    return np.array([straight(grid, each[None], window).slope for each in values])
+    mean = geometric_mean(values)
+    ends = grid[np.argmax(mean < NEAR_PLATEAU * mean[-1])]
+    return segmented(grid, values, (learned_from(grid, values), float(ends)))

@@ -28,7 +28,7 @@ from lopsided.store.results import Results
 
 BETAS = (0.5, 1.0, 1.5, 2.0)
 ALL = Statement(
-    "square loss: m = O(P log P) neurons learn all directions, at the largest condition number too", "all (theorem 2.1)"
+    "square loss: m = O(P log P) neurons learn all directions, whatever the condition number", "all (theorem 2.1)"
 )
 FEWER = Statement("at beta = 1 a correlation loss finds fewer directions than the square loss", "large ones attract")
 FALLING = Statement(
@@ -60,10 +60,10 @@ class Deflation(Recipe):
         for beta in BETAS:
             common = {"d": d, "directions": directions, "width": width, "beta": beta, "lr": 0.1, "per_decade": 20}
             common |= {"plan": FAST, "probes": ("learned-count", "population-loss")}
-            # The weakest direction is learned last, at a time proportional to 1 / a_P.
-            arms[f"square loss, beta = {beta:g}"] = additive(steps=steps * (3 if beta == BETAS[-1] else 1), **common)
+            # The weakest direction is learned last, at a time proportional to 1 / a_P; both arms get it.
+            common |= {"steps": steps * (3 if beta == BETAS[-1] else 1)}
+            arms[f"square loss, beta = {beta:g}"] = additive(**common)
             arms[f"correlation loss, beta = {beta:g}"] = additive(
-                steps=steps,
                 loss="correlation",
                 model={"name": "student", "width": width, "sigma_0": 1.0, "norm": "unit"},
                 optimizer={"name": "spherical-sgd", "lr": 0.1},
@@ -78,13 +78,14 @@ class Deflation(Recipe):
         at = (self.name, results.scale)
         square, correlation = _found(results, "square"), _found(results, "correlation")
         one = BETAS.index(1.0)
-        law = of_points(_kappa(results), correlation)
+        law = of_points(_kappa(results), correlation, np.mean)
+        learned = [results[f"square loss, beta = {beta:g}"].final("directions/learned") for beta in BETAS]
         return [
-            ALL.above(*at, square[:, -1], 0.99, "share of directions found"),
+            ALL.above(*at, np.min(learned, 0), 0.99, "share of directions learned at the worst beta of each member"),
             FEWER.higher(
                 *at, correlation[:, one], square[:, one], "share of directions found, square against correlation"
             ),
-            FALLING.at_most(*at, law, 0.0, "median share of directions found against kappa"),
+            FALLING.at_most(*at, law, 0.0, "log mean share of directions found against kappa"),
         ]
 
     def figure(self, results: Results) -> Figure:

@@ -77,7 +77,8 @@ class OnlineSGD(Recipe):
         # Against 1 / step size, so that "shrinks" is a negative slope as everywhere else.
         law = of_points(1 / rates, error)
         last = runs[-1]
-        same = (by_direction(last, "neuron")[:, :, -1] == by_direction(flow, "neuron")[:, :, -1]).mean(1)
+        same = by_direction(last, "neuron")[:, :, -1] == by_direction(flow, "neuron")[:, :, -1]
+        same = (same & np.isfinite(learned_at(last))).mean(1)
         return [
             CLOSER.at_most(*at, law, 0.0, "median relative deviation against 1 / step size"),
             SAME.below(*at, error[:, -1], 0.1, "relative deviation"),
@@ -98,7 +99,8 @@ class OnlineSGD(Recipe):
             for i in range(min(4, len(arm.seeds)))
             if np.isfinite(_times(arm)[i]).all()
         ]
-        reach = np.array([np.nanmin(expected), np.nanmax(expected)])
+        known = expected[np.isfinite(expected)]
+        reach = np.array([known.min(), known.max()]) if known.size else np.zeros(2)
         rates = np.array([_rate(run) for run in runs])
         error = np.stack([relative_error(_times(run), expected) for run in runs], 1)
         return Figure(

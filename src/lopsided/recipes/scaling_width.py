@@ -6,9 +6,8 @@ directions or more, so its loss ends at ~ m^(1-2 beta).
     lopsided run scaling-width --scale laptop
 
 `laptop` changes: P = d = 256 directions in place of infinitely many, m = 4 ... 64, J = 4, steps of size 0.3 on the
-exact gradient in float32. A tail that ends at P is shorter than an infinite one: the local exponent is then
-(1 - 2 beta) / (1 - (P/m)^(1-2 beta)), and each beta has a claim with and one without that correction. A claim allows
-20 % of the exponent.
+exact gradient in float32. A tail that ends at P falls more steeply than an infinite one: each beta has a second
+claim, about the slope of the finite tail at the same widths. A claim allows 20 % of the exponent.
 """
 
 from __future__ import annotations
@@ -19,23 +18,16 @@ import numpy as np
 
 from lopsided.core.recipe import Recipe, Scale, ScaleName
 from lopsided.core.spec import Spec
-from lopsided.recipes._strength import FAST, additive
+from lopsided.recipes._strength import FAST, expected_loss
+from lopsided.recipes._widths import WIDTHS, student
 from lopsided.report.panels import Figure, Panel, curves, over_members, power_law, theory
 from lopsided.stats.slopes import of_points
 from lopsided.stats.verdict import Claim, Statement
 from lopsided.store.results import Results
-from lopsided.theory.scaling import local_width_exponent, power_law_weights, tail, width_exponent
+from lopsided.theory.scaling import finite_width_exponent, power_law_weights, tail, width_exponent
 
 BETAS = (0.75, 1.0, 1.5)
 TOLERANCE = 0.2
-WIDTHS = {"smoke": (3, 6), "laptop": (4, 8, 16, 32, 64), "paper": (16, 32, 64, 128, 256, 512)}
-DIRECTIONS = {"smoke": 16, "laptop": 256, "paper": 4096}
-STEPS = {
-    "smoke": {0.75: 200, 1.0: 200, 1.5: 200},
-    "laptop": {0.75: 10_000, 1.0: 15_000, 1.5: 60_000},
-    "paper": {0.75: 200_000, 1.0: 400_000, 1.5: 2_000_000},
-}
-"""Until the widest student has stopped: small features, and so large beta, take longer."""
 COUNT = Statement("a student of width m learns more than m / ln m directions", "Ω(m / log m) directions (theorem 2.1)")
 
 
@@ -49,22 +41,6 @@ def _corrected(beta: float) -> Statement:
     return Statement(
         f"beta = {beta:g}: the plateau falls as predicted for finitely many directions",
         "finite-width truncation (§2.4)",
-    )
-
-
-def student(scale: ScaleName, width: int, beta: float, plan: dict, probes: tuple[str, ...]) -> Spec:
-    """One arm; `compute-frontier` draws on the same ones."""
-    p = DIRECTIONS[scale]
-    return additive(
-        d=p,
-        directions=p,
-        width=width,
-        beta=beta,
-        plan=plan,
-        lr=0.3,
-        steps=STEPS[scale][beta],
-        per_decade=30,
-        probes=probes,
     )
 
 
@@ -97,7 +73,7 @@ class ScalingWidth(Recipe):
         for beta in BETAS:
             law = of_points(widths, _final(results, beta))
             exponent = width_exponent(beta)
-            finite = float(np.mean(local_width_exponent(beta, _directions(results), widths)))
+            finite = finite_width_exponent(beta, _directions(results), widths)
             of = "median final loss against m"
             found.append(_plateau(beta).slope(*at, law, exponent, TOLERANCE * abs(exponent), of))
             found.append(_corrected(beta).slope(*at, law, finite, TOLERANCE * abs(finite), of))
@@ -149,6 +125,6 @@ def _directions(results: Results) -> int:
 
 
 def _final(results: Results, beta: float) -> np.ndarray:
-    """(M, W) final loss at every width; float32 rounding below 1e-7 is cut off."""
+    """(M, W) final loss at every width."""
     names = [name for name in results.arms if name.startswith(f"beta = {beta:g},")]
-    return np.maximum(np.stack([results[name].final("population/loss") for name in names], 1), 1e-7)
+    return np.stack([expected_loss(results[name])[:, -1] for name in names], 1)

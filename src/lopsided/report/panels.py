@@ -92,9 +92,7 @@ def curves(
         for m in metrics:
             values = arm.metric(m)
             label = arm_name if len(metrics) == 1 else _bin_label(m, len(metrics))
-            colour = PALETTE[len(lines) % len(PALETTE)]
-            x = getattr(arm, axis)
-            lines.append(Line(label, x, *(f(values, 0) for f in (np.nanmedian, np.nanmin, np.nanmax)), colour=colour))
+            lines.append(over_members(label, getattr(arm, axis), values, len(lines)))
     label = METRIC_LABEL.get(metrics[0], metrics[0].split("/")[-1])
     return Panel(title, AXIS_LABEL[axis], label, lines, log_x, log_y, marks or {})
 

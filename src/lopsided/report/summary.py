@@ -25,9 +25,9 @@ def arm_summary(arm: Arm, metric: str, threshold: float) -> dict[str, Any]:
         "name": arm.name,
         "members": len(arm.seeds),
         "metric": metric,
-        "final": {"median": float(np.median(final)), "low": float(final.min()), "high": float(final.max())},
+        "final": {name: _known(f(final)) for name, f in (("median", np.median), ("low", np.min), ("high", np.max))},
         "time_to_learn": {
-            "threshold": threshold,
+            "threshold": _known(threshold),
             "median_compute": None if np.isinf(median) else median,
             "median_steps": None if np.isinf(steps.median) else steps.median,
             "censored": int(times.censored.sum()),
@@ -36,6 +36,11 @@ def arm_summary(arm: Arm, metric: str, threshold: float) -> dict[str, Any]:
         "budget_steps": float(arm.steps[-1]),
         "diverged": int(arm.diverged.sum()),
     }
+
+
+def _known(value: Any) -> float | None:
+    """None for what is not a number (a diverged member has no final loss) or not finite."""
+    return float(value) if np.isfinite(value) else None
 
 
 def to_learn(arm: dict[str, Any], unit: str) -> str:
@@ -68,6 +73,8 @@ def effect_text(claim: Claim) -> str:
     return f"{bound}{number(claim.effect)} {text} {claim.measure}"
 
 
-def number(value: float) -> str:
-    """Three significant digits, thousands grouped."""
+def number(value: float | None) -> str:
+    """Three significant digits, thousands grouped; a dash for what is not known."""
+    if value is None or not np.isfinite(value):
+        return "–"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

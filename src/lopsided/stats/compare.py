@@ -118,7 +118,12 @@ def _ratio_bounds(slow: tuple[np.ndarray, np.ndarray], fast: tuple[np.ndarray, n
 
 
 def compare_values(a: np.ndarray, b: np.ndarray) -> Comparison:
-    """Difference of medians, b - a, with a bootstrap interval and an exact permutation test on mean ranks."""
+    """Difference of medians, b - a, with a bootstrap interval and an exact permutation test on mean ranks.
+
+    Nothing is known (NaN, p = 1) where a member has no finite value.
+    """
+    if not (np.isfinite(a).all() and np.isfinite(b).all()):
+        return Comparison(np.nan, -np.inf, np.inf, 1.0)
     effect = float(np.median(b) - np.median(a))
     draws = _bootstrap(lambda x, y: np.median(y[0], axis=-1) - np.median(x[0], axis=-1), (a,), (b,))
     low, high = _interval(draws)
@@ -127,9 +132,9 @@ def compare_values(a: np.ndarray, b: np.ndarray) -> Comparison:
 
 
 def mean_interval(values: np.ndarray) -> tuple[float, float, float]:
-    """Mean with Student's 95 % interval; a single member has an infinite one."""
+    """Mean with Student's 95 % interval, infinite for a single member, and where one has no finite value."""
     mean = float(np.mean(values))
-    if len(values) < 2:
+    if len(values) < 2 or not np.isfinite(values).all():
         return mean, -np.inf, np.inf
     half = float(sps.sem(values) * sps.t.ppf(0.975, len(values) - 1))
     return mean, mean - half, mean + half

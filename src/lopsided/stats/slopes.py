@@ -6,7 +6,8 @@ into a plateau or a truncation. `segmented` fits three straight pieces that meet
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats as sps
@@ -16,6 +17,8 @@ from lopsided.stats.compare import SEED
 POINTS = 80
 """Curves are resampled to this many points, evenly in log x: every decade weighs the same."""
 FEWEST = 4
+"""Evaluations inside the window below which no slope is fitted."""
+CENSORED = 0.025
 KNOTS = 24
 SHORTEST = 1.0
 """Decades of x that the middle piece spans at least (half of the window, if that is less): a staircase has straight
@@ -35,11 +38,13 @@ class PowerLaw(NamedTuple):
     draws: np.ndarray  # (RESAMPLES,) slopes of resampled members
 
 
-def _logs(x: np.ndarray, curves: np.ndarray, window: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
-    """Even points in log x inside `window`, and log curves (M, POINTS) there."""
+def _logs(
+    x: np.ndarray, curves: np.ndarray, window: tuple[float, float]
+) -> tuple[np.ndarray, np.ndarray] | tuple[None, None]:
+    """Even points in log x inside `window`, and log curves (M, POINTS) there; None if too few evaluations lie there."""
     inside = np.log(x[(x >= window[0]) & (x <= window[1])])
     if len(inside) < FEWEST:
-        raise ValueError(f"a power law needs at least {FEWEST} evaluations between {window[0]:g} and {window[1]:g}")
+        return None, None
     grid = np.linspace(inside[0], inside[-1], POINTS)
     logs = np.log(np.maximum(curves, np.finfo(float).tiny))
     return grid, np.stack([np.interp(grid, np.log(x), each) for each in logs])
@@ -52,17 +57,25 @@ def _resampled_means(logs: np.ndarray) -> np.ndarray:
 
 
 def _law(slopes: np.ndarray, begins: float, ends: float, members: int) -> PowerLaw:
-    """Bootstrap standard error times Student's quantile: percentiles of eight members are a fifth too close."""
+    """Bootstrap standard error times Student's quantile: percentiles of eight members are a fifth too close.
+
+    Where the slope, or more than CENSORED of the resampled ones, cannot be known, neither can the interval.
+    """
+    known = np.isfinite(slopes[1:])
     half = np.inf
-    if members > 1:
-        half = slopes[1:].std() * np.sqrt(members / (members - 1)) * sps.t.ppf(0.975, members - 1)
+    if members > 1 and np.isfinite(slopes[0]) and known.mean() >= 1 - CENSORED:
+        half = slopes[1:][known].std() * np.sqrt(members / (members - 1)) * sps.t.ppf(0.975, members - 1)
+    if np.isinf(half):
+        return PowerLaw(float(slopes[0]), -np.inf, np.inf, begins, ends, members, slopes[1:])
     slope = float(slopes[0])
     return PowerLaw(slope, float(slope - half), float(slope + half), begins, ends, members, slopes[1:])
 
 
 def straight(x: np.ndarray, curves: np.ndarray, window: tuple[float, float]) -> PowerLaw:
-    """Least-squares slope of log `curves` (M, T) against log `x` (T,) on a stated window of x."""
+    """Least-squares slope of log `curves` (M, T) against log `x` (T,) on a stated window of x (as in `segmented`)."""
     grid, logs = _logs(x, curves, window)
+    if grid is None or logs is None:
+        return _law(np.full(1 + RESAMPLES, np.nan), *window, len(curves))
     centred = grid - grid.mean()
     slopes = _resampled_means(logs) @ centred / (centred @ centred)
     return _law(slopes, float(np.exp(grid[0])), float(np.exp(grid[-1])), len(curves))
@@ -72,14 +85,17 @@ def segmented(x: np.ndarray, curves: np.ndarray, window: tuple[float, float] | N
     """Slope of the middle of three straight pieces that meet, fitted to the mean log curve on `window` (all of x).
 
     Both knots are searched over a grid, again for every bootstrap sample, so the interval carries their uncertainty.
-    Raises ValueError if fewer than FEWEST evaluations lie in the window.
+    Nothing is known (slope NaN, interval infinite) with fewer than FEWEST evaluations in the window or without numbers.
     """
-    grid, logs = _logs(x, curves, window or (float(x[0]), float(x[-1])))
+    window = window or (float(x[0]), float(x[-1]))
+    grid, logs = _logs(x, curves, window)
+    if grid is None or logs is None:
+        return _law(np.full(1 + RESAMPLES, np.nan), *window, len(curves))
     means = _resampled_means(logs)
     knots = np.linspace(grid[0], grid[-1], KNOTS + 2)[1:-1]
     shortest = min(SHORTEST * np.log(10), (grid[-1] - grid[0]) / 2)
     best = np.full(len(means), np.inf)
-    slopes, chosen = np.zeros(len(means)), np.zeros((len(means), 2))
+    slopes, chosen = np.full(len(means), np.nan), np.full((len(means), 2), np.nan)
     for i, first in enumerate(knots):
         for second in knots[i + 1 :]:
             if second - first < shortest:
@@ -97,14 +113,23 @@ def segmented(x: np.ndarray, curves: np.ndarray, window: tuple[float, float] | N
     return _law(slopes, begins, ends, len(curves))
 
 
-def of_points(x: np.ndarray, values: np.ndarray) -> PowerLaw:
+def each_slope(x: np.ndarray, curves: np.ndarray, window: tuple[float, float]) -> np.ndarray:
+    """(M,) straight slope of every member's log curve on a window."""
+    return np.array([straight(x, each[None], window).slope for each in curves])
+
+
+def of_points(x: np.ndarray, values: np.ndarray, average: Callable[..., Any] = np.median) -> PowerLaw:
     """Slope of log `values` (M, N) against log `x` (N,) through N settings with M members each.
 
-    Members of different settings are resampled together (they may share a seed); medians over members are fitted.
+    Members of different settings are resampled together (they may share a seed); what is fitted is their `average`, the
+    median unless values are discrete. Infinite values (members that never got there) count as such: nothing is known
+    where they make an average infinite.
     """
     grid = np.log(x)
     centred = grid - grid.mean()
     pick = np.random.default_rng(SEED).integers(0, len(values), (RESAMPLES, len(values)))
-    medians = np.concatenate([np.median(values, 0)[None], np.median(values[pick], axis=1)])
-    slopes = np.log(medians) @ centred / (centred @ centred)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        averages = np.concatenate([average(values, axis=0)[None], average(values[pick], axis=1)])
+        slopes = np.log(averages) @ centred / (centred @ centred)
+    slopes[~np.isfinite(averages).all(1)] = np.nan
     return _law(slopes, float(x[0]), float(x[-1]), len(values))

@@ -10,7 +10,7 @@ def crossing(x: np.ndarray, curves: np.ndarray, level: float) -> np.ndarray:
 
     NaN for a curve that ends below the level; x[0] for one that never was below it.
     """
-    below = curves < level
+    below = ~(curves >= level)  # what is not a number is not above
     last = np.where(below.any(1), below.shape[1] - 1 - below[:, ::-1].argmax(1), -1)
     found = np.full(len(curves), np.nan)
     ends_above = last < below.shape[1] - 1

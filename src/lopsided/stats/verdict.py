@@ -13,6 +13,7 @@ from lopsided.stats.times import Times
 
 Verdict = Literal["holds", "contradicted", "inconclusive", "not run"]
 LEVEL = 0.05
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,11 @@ def _equivalent(low: float, high: float, expected: float, within: float) -> Verd
     return "contradicted" if high < expected - within or low > expected + within else "inconclusive"
 
 
+def _beyond(low: float, high: float) -> Verdict:
+    """Whether an interval lies above 0, below, or across; equality up to rounding decides nothing."""
+    return "holds" if low > ROUNDING else "contradicted" if high < -ROUNDING else "inconclusive"
+
+
 @dataclass(frozen=True)
 class Statement:
     """A claim's fixed part: what is said, and what the paper reported."""
@@ -71,13 +77,13 @@ class Statement:
     def below(self, recipe: str, scale: str, values: np.ndarray, bound: float, what: str) -> Claim:
         """The mean of `values` stays below `bound`."""
         mean, low, high = mean_interval(values)
-        verdict: Verdict = "holds" if high < bound else "contradicted" if low > bound else "inconclusive"
+        verdict = _beyond(bound - high, bound - low)
         return self._claim(recipe, scale, f"mean {what}", mean, low, high, verdict, len(values), "Student's interval")
 
     def above(self, recipe: str, scale: str, values: np.ndarray, bound: float, what: str) -> Claim:
         """The mean of `values` stays above `bound`."""
         mean, low, high = mean_interval(values)
-        verdict: Verdict = "holds" if low > bound else "contradicted" if high < bound else "inconclusive"
+        verdict = _beyond(low - bound, high - bound)
         return self._claim(recipe, scale, f"mean {what}", mean, low, high, verdict, len(values), "Student's interval")
 
     def near(self, recipe: str, scale: str, values: np.ndarray, expected: float, within: float, what: str) -> Claim:
@@ -96,18 +102,18 @@ class Statement:
         return self._slope_claim(recipe, scale, law, verdict, f"inside {expected:.3g} ± {within:.2g}", of)
 
     def at_most(self, recipe: str, scale: str, law: PowerLaw, bound: float, of: str) -> Claim:
-        """The slope is `bound` or below."""
-        verdict: Verdict = "holds" if law.high <= bound else "contradicted" if law.low > bound else "inconclusive"
+        """The slope lies below `bound`."""
+        verdict = _beyond(bound - law.high, bound - law.low)
         return self._slope_claim(recipe, scale, law, verdict, f"below {bound:.3g}", of)
 
     def at_least(self, recipe: str, scale: str, law: PowerLaw, bound: float, of: str) -> Claim:
-        """The slope is `bound` or above."""
-        verdict: Verdict = "holds" if law.low >= bound else "contradicted" if law.high < bound else "inconclusive"
+        """The slope lies above `bound`."""
+        verdict = _beyond(law.low - bound, law.high - bound)
         return self._slope_claim(recipe, scale, law, verdict, f"above {bound:.3g}", of)
 
     def _slope_claim(self, recipe: str, scale: str, law: PowerLaw, verdict: Verdict, where: str, of: str) -> Claim:
         window = f"from {law.begins:,.3g} to {law.ends:,.3g}, {of.rsplit(' against ', 1)[-1]}"
-        test = f"bootstrap interval {where}; power law {window}"
+        test = f"interval {where} (bootstrap error, Student's quantile); power law {window}"
         return self._claim(recipe, scale, f"slope of {of}", law.slope, law.low, law.high, verdict, law.members, test)
 
     def _decided(

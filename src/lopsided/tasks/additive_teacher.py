@@ -13,10 +13,12 @@ from pydantic import Field, model_validator
 
 from lopsided.core.config import DialFloat
 from lopsided.core.errors import InputError
-from lopsided.core.hermite import Link, evaluate
+from lopsided.core.hermite import Link, evaluate, exponent_of
 from lopsided.core.keys import Key
-from lopsided.core.protocols import LossName, Sample, Scalar, SkillLaw, Task, Vector
+from lopsided.core.protocols import LossName, Model, Sample, Scalar, SkillLaw, Task, Vector
 from lopsided.tasks._tensor import correlation_loss, square_loss
+
+_WANTS_RIDGES = "an exact expectation exists for models that are sums of ridge functions: 'student', 'scalar-chain'"
 
 
 class Teacher(NamedTuple):
@@ -76,13 +78,26 @@ class AdditiveTeacher(Task):
         target = (world.weights * evaluate(self.link, x[: self.directions])).sum()
         return Sample(x, target, jnp.float32(1), jnp.zeros(0, jnp.int32))
 
-    def population_loss(self, params: Any, world: Any, loss: LossName) -> Array:
-        """Equation in `tasks._tensor`; for models that are sums of ridge functions (they have a method `ridges`)."""
-        if not hasattr(params, "ridges"):
-            raise InputError("plan 'population': task 'additive-teacher' takes models 'student' and 'scalar-chain'")
-        strengths, directions, link = params.ridges()
+    def check_population(self, model: Model, loss: LossName) -> None:
+        if not model.ridges:
+            raise InputError(f"{_WANTS_RIDGES}; this one is {model.name!r}")  # type: ignore[attr-defined]
         if loss not in ("square", "correlation"):
             raise InputError(f"loss = {loss!r}: its expectation has no formula; valid: square, correlation")
+
+    def check_idealised(self, model: Model, loss: LossName) -> None:
+        """Greedy selection is about the 2-homogeneous student with the teacher's link and the square loss."""
+        if model.name != "student" or model.norm != "free" or model.link != self.link:  # type: ignore[attr-defined]
+            raise InputError(
+                "plan 'idealised': theory is about model 'student' with norm 'free' and the task's own link"
+            )
+        if loss != "square":
+            raise InputError(f"loss = {loss!r}: plan 'idealised' predicts training on the square loss")
+        if exponent_of(self.link) < 3:
+            raise InputError("plan 'idealised': single transition times exist for links of information exponent >= 3")
+
+    def population_loss(self, params: Any, world: Any, loss: LossName) -> Array:
+        """Equation in `tasks._tensor`; for models that are sums of ridge functions."""
+        strengths, directions, link = params.ridges()
         formula = square_loss if loss == "square" else correlation_loss
         return formula(strengths, directions, world.weights, (link, self.link))
 

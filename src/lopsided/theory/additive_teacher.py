@@ -34,5 +34,6 @@ def idealised(
         found[f"predicted/time/{p}"] = np.full(len(steps), time)
         found[f"predicted/bare-time/{p}"] = np.full(len(steps), bare_time)
     found["directions/learned"] = (steps[:, None] >= full).mean(1)
-    found |= {f"gap/{name}": np.full(len(steps), v.min()) for name, v in gaps(matrix, chosen)._asdict().items()}
+    smallest = {name: v.min(initial=np.inf) for name, v in gaps(matrix, chosen)._asdict().items()}
+    found |= {f"gap/{name}": np.full(len(steps), v) for name, v in smallest.items()}
     return {name: np.where(np.isfinite(v), v, np.nan) for name, v in found.items()}

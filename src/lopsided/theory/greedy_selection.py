@@ -11,7 +11,7 @@ import numpy as np
 
 
 class Selection(NamedTuple):
-    """Entries in the order in which they are taken; n = min(neurons, directions)."""
+    """Entries in the order in which they are taken; n = min(neurons, directions), fewer if the rest is zero."""
 
     neuron: np.ndarray  # (n,) int
     direction: np.ndarray  # (n,) int
@@ -36,8 +36,12 @@ class Gaps(NamedTuple):
 
 
 def selection_matrix(weights: np.ndarray, overlaps: np.ndarray, degree: int) -> np.ndarray:
-    """(m, P) matrix a_p |c_kp|^(J-2) of weights (P,) and initial overlaps (m, P)."""
-    return weights * np.abs(overlaps) ** (degree - 2)
+    """(m, P) matrix a_p |c_kp|^(J-2) of weights (P,) and initial overlaps (m, P).
+
+    With an odd degree a negative overlap is driven to zero and never escapes: its entry is 0.
+    """
+    c = np.abs(overlaps) if degree % 2 == 0 else np.maximum(overlaps, 0.0)
+    return weights * c ** (degree - 2)
 
 
 def greedy_selection(matrix: np.ndarray) -> Selection:
@@ -47,12 +51,14 @@ def greedy_selection(matrix: np.ndarray) -> Selection:
     taken = []
     for entry in np.argsort(matrix, axis=None, kind="stable")[::-1]:
         k, p = divmod(int(entry), directions)
+        if matrix[k, p] <= 0:
+            break
         if rows[k] and columns[p]:
             rows[k] = columns[p] = False
             taken.append((k, p))
             if len(taken) == min(m, directions):
                 break
-    neuron, direction = np.array(taken).T
+    neuron, direction = np.array(taken, int).reshape(-1, 2).T
     return Selection(neuron, direction, matrix[neuron, direction])
 
 
@@ -65,4 +71,4 @@ def gaps(matrix: np.ndarray, selection: Selection) -> Gaps:
         row, column = left[k].max(), left[:, p].max()
         left[k], left[:, p] = 0.0, 0.0
         found.append([score / rival - 1 if rival > 0 else np.inf for rival in (row, column, left.max())])
-    return Gaps(*np.array(found).T)
+    return Gaps(*np.array(found).reshape(-1, 3).T)

@@ -48,13 +48,13 @@ def tail(weights: np.ndarray) -> np.ndarray:
     return 0.5 * np.append(np.cumsum((weights**2)[::-1])[::-1], 0.0)
 
 
-def local_width_exponent(beta: float, directions: int, m: np.ndarray) -> np.ndarray:
-    """Slope d log tail / d log m at widths m for a teacher of finitely many directions: steeper than 1 - 2 beta.
+def finite_width_exponent(beta: float, directions: int, widths: np.ndarray) -> float:
+    """Slope of the log tail against log width over `widths`, for a teacher of finitely many directions.
 
-    Removing the P-th and all later terms from the sum leaves (m^(1-2b) - P^(1-2b)) / (2b - 1); its logarithmic slope is
-    (1 - 2 beta) / (1 - (P/m)^(1-2 beta)).
+    Steeper than 1 - 2 beta, which it approaches as directions / widths grows.
     """
-    return (1 - 2 * beta) / (1 - (directions / m) ** (1 - 2 * beta))
+    left = tail(power_law_weights(directions, beta))[widths.astype(int)]
+    return float(np.polyfit(np.log(widths), np.log(left), 1)[0])
 
 
 def frontier(compute: np.ndarray, loss: np.ndarray, grid: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ while strengths are small, so 1 / c^(J-2) falls linearly and c leaves its initia
 
     T = 1 / (J (J - 2) b² a c_0^(J-2)),    J >= 3        (one unit of time is 1 / learning rate steps).
 
-Then the strength |v|² grows from sigma_0² to a at the rate 4 a: another ln(a / sigma_0²) / (4 a).
+Then the strength s = |v|² follows s' = 4 s (a - s) from sigma_0²: ln(a / sigma_0²) / (4 a) more until it is half of a.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def escape_time(weight: np.ndarray, overlap: np.ndarray, degree: int, coefficien
 
 
 def norm_growth_time(weight: np.ndarray, sigma_0: float | np.ndarray) -> np.ndarray:
-    """Time in which a neuron that has found its direction grows from strength sigma_0² to its weight."""
+    """Time in which a neuron that has found its direction grows from strength sigma_0² to half of its weight."""
     return np.maximum(np.log(weight / sigma_0**2), 0.0) / (4 * weight)
 
 

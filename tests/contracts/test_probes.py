@@ -1,0 +1,72 @@
+"""What every probe promises: numbers for every member, or one line that says what it is for."""
+
+import numpy as np
+import pytest
+
+from lopsided.core.errors import InputError
+from lopsided.core.registry import registered
+from lopsided.core.spec import Spec
+from lopsided.engines.ensemble import Ensemble
+from lopsided.engines.members import Member
+
+SETTINGS = {
+    "parity, perceptron": {"task": {"name": "sparse-parity", "d": 6, "k": 2}, "model": {"name": "mlp", "width": 4}},
+    "skills, product": {"task": {"name": "k-composition", "d": 6, "k": 2}, "model": {"name": "product"}},
+    "teacher, student": {
+        "task": {"name": "additive-teacher", "d": 6, "directions": 2},
+        "model": {"name": "student", "width": 4},
+    },
+    "teacher, perceptron": {
+        "task": {"name": "additive-teacher", "d": 6, "directions": 2},
+        "model": {"name": "mlp", "width": 4},
+    },
+    "teacher, chain": {
+        "task": {"name": "additive-teacher", "d": 1, "directions": 1, "link": "h1"},
+        "model": {"name": "scalar-chain"},
+    },
+}
+
+
+def attempt(parts):
+    """(spec, None), or (None, why not)."""
+    rest = {
+        "plan": {"name": "online", "batch": 4},
+        "optimizer": {"name": "sgd", "lr": 0.01},
+        "loss": "square",
+        "steps": 2,
+        "evaluation": {"every": 2, "samples": 8},
+    }
+    try:
+        return Spec.parse({**parts, **rest}), None
+    except InputError as error:
+        return None, str(error)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("name", list(registered("probe")))
+def test_measures_every_member_or_says_what_it_is_for(name, setting):
+    spec, refusal = attempt({**SETTINGS[setting], "probes": [{"name": name}]})
+    if spec is None:
+        assert f"probe {name!r}" in refusal
+        assert "\n" not in refusal
+        return
+    found = [c for c in Ensemble([Member(spec, s) for s in range(2)]).run() if c is not None][-1].metrics
+    own = {k: v for k, v in found.items() if not k.startswith(("test/", "train/"))}
+    assert own
+    for metric, values in own.items():
+        assert values.shape == (2,)
+        assert metric.startswith("norm/u") or np.isfinite(values).all(), metric
+
+
+@pytest.mark.parametrize("name", list(registered("probe")))
+def test_fits_at_least_one_setting(name):
+    probe = registered("probe")[name]()
+    fits = 0
+    for setting in SETTINGS.values():
+        task, model = (registered(kind)[setting[kind]["name"]].parse(setting[kind]) for kind in ("task", "model"))
+        try:
+            probe.check(task, model)
+            fits += 1
+        except InputError:
+            pass
+    assert fits
