@@ -1,4 +1,4 @@
-"""Sphinx settings. `make docs` builds the pages; notebooks are executed before they are committed (`make notebooks`)."""
+"""Sphinx settings. `make docs` builds the pages; notebooks are executed before they are committed."""
 
 project = "lopsided"
 author = "the lopsided authors"

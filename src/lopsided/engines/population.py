@@ -90,7 +90,9 @@ class PopulationProgram:
             t1=span,
             dt0=None,
             y0=state.params,
-            stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=tolerance * ABSOLUTE, dtmin=span * SHORTEST),
+            stepsize_controller=diffrax.PIDController(
+                rtol=tolerance, atol=tolerance * ABSOLUTE, dtmin=span * SHORTEST, force_dtmin=False
+            ),
             saveat=diffrax.SaveAt(t1=True),
             max_steps=None,
             throw=False,

@@ -46,7 +46,7 @@ class Deflation(Recipe):
     threshold = 0.999
     scales: ClassVar = {
         "smoke": Scale(2, 8, "2 CPU cores"),
-        "laptop": Scale(16, 240, "2 CPU cores"),
+        "laptop": Scale(16, 210, "2 CPU cores"),
         "paper": Scale(16, 10_000, "2 CPU cores, estimated"),
     }
 

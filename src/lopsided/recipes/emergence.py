@@ -65,7 +65,7 @@ class Emergence(Recipe):
     threshold = 0.999
     scales: ClassVar = {
         "smoke": Scale(2, 10, "2 CPU cores"),
-        "laptop": Scale(12, 330, "2 CPU cores"),
+        "laptop": Scale(12, 430, "2 CPU cores"),
         "paper": Scale(16, 20_000, "2 CPU cores, estimated"),
     }
 

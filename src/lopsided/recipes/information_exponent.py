@@ -77,8 +77,8 @@ class InformationExponent(Recipe):
     threshold = 0.5
     scales: ClassVar = {
         "smoke": Scale(3, 30, "2 CPU cores"),
-        "laptop": Scale(64, 400, "2 CPU cores"),
-        "paper": Scale(64, 400_000, "2 CPU cores, estimated"),
+        "laptop": Scale(64, 300, "2 CPU cores"),
+        "paper": Scale(64, 300_000, "2 CPU cores, estimated"),
     }
 
     def specs(self, scale: ScaleName) -> dict[str, Spec]:

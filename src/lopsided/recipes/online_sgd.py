@@ -48,7 +48,7 @@ class OnlineSGD(Recipe):
     threshold = 0.999
     scales: ClassVar = {
         "smoke": Scale(2, 15, "2 CPU cores"),
-        "laptop": Scale(10, 400, "2 CPU cores"),
+        "laptop": Scale(10, 160, "2 CPU cores"),
         "paper": Scale(8, 200_000, "2 CPU cores, estimated"),
     }
 

@@ -57,7 +57,7 @@ class ScalingTime(Recipe):
     threshold = 0.1
     scales: ClassVar = {
         "smoke": Scale(2, 12, "2 CPU cores"),
-        "laptop": Scale(16, 420, "2 CPU cores"),
+        "laptop": Scale(16, 490, "2 CPU cores"),
         "paper": Scale(8, 40_000, "2 CPU cores, estimated"),
     }
 

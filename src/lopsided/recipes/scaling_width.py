@@ -53,7 +53,7 @@ class ScalingWidth(Recipe):
     threshold = 4.0
     scales: ClassVar = {
         "smoke": Scale(2, 15, "2 CPU cores"),
-        "laptop": Scale(16, 330, "2 CPU cores"),
+        "laptop": Scale(16, 210, "2 CPU cores"),
         "paper": Scale(8, 100_000, "2 CPU cores, estimated"),
     }
 

@@ -29,6 +29,8 @@ from lopsided.theory.scaling import unstable_exponent
 
 BETAS = (1.0, 1.5)
 TOLERANCE = 0.2
+DIVERGED = 2.0
+"""Four times the loss of having learned nothing."""
 FEWEST = 4
 """Seeds below which there are not two halves of members, one to choose step sizes and one to judge them."""
 
@@ -57,7 +59,7 @@ class UnstableStep(Recipe):
     threshold = 0.1
     scales: ClassVar = {
         "smoke": Scale(4, 12, "2 CPU cores"),
-        "laptop": Scale(16, 480, "2 CPU cores"),
+        "laptop": Scale(16, 320, "2 CPU cores"),
         "paper": Scale(32, 200_000, "2 CPU cores, estimated"),
     }
 
@@ -144,8 +146,8 @@ def _arms(results: Results, beta: float) -> list[str]:
 
 
 def _loss(arm) -> np.ndarray:  # type: ignore[no-untyped-def]
-    """(M, T) loss; a diverged member is worse than one that learned nothing, but not infinite on a figure."""
-    return np.maximum(np.nan_to_num(arm.metric("population/loss"), nan=2.0, posinf=2.0), 1e-7)
+    """(M, T) loss. A member that diverges, or is about to, counts as DIVERGED: worse than having learned nothing."""
+    return np.clip(np.nan_to_num(arm.metric("population/loss"), nan=DIVERGED), 1e-7, DIVERGED)
 
 
 def _tuned(results: Results, beta: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

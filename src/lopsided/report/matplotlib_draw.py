@@ -14,6 +14,7 @@ from matplotlib.ticker import NullFormatter
 
 from lopsided.report.panels import Figure, Heat, Panel
 
+MOST_TICKS = 16
 STYLE: dict[Any, Any] = {
     "font.size": 9,
     "axes.spines.top": False,
@@ -62,15 +63,34 @@ def _draw(ax: Any, panel: Panel) -> None:
     positive = [np.nanmax(np.concatenate([c, [0.0]])) > 0 for c in (_all(panel, "x"), _all(panel, "middle"))]
     ax.set_xscale("log" if panel.log_x and positive[0] else "linear")
     ax.set_yscale("log" if panel.log_y and positive[1] else "linear")
-    for axis, positions, log in ((ax.xaxis, "x", panel.log_x), (ax.yaxis, "middle", panel.log_y)):
-        values = _all(panel, positions)
-        values = values[np.isfinite(values) & (values > 0)]
-        if log and len(values) and values.max() / values.min() >= 8:  # labels between powers of ten would overlap
-            axis.set_minor_formatter(NullFormatter())
+    _label_ticks(ax, panel)
     if panel.y_label.startswith(("test accuracy", "accuracy")) and not panel.log_y:
         ax.set_ylim(-0.02, 1.03)
     if any(line.legend for line in panel.lines):
         ax.legend(loc=panel.legend_at, fontsize="small")
+
+
+def _label_ticks(ax: Any, panel: Panel) -> None:
+    """Readable labels on logarithmic axes: at the settings where points are drawn, else at powers of ten."""
+    if panel.log_x and ax.get_xscale() == "log":
+        settings = np.unique(np.concatenate([np.zeros(0), *(p.x for p in panel.lines if p.style == "points")]))
+        settings = settings[settings > 0]
+        if 2 <= len(settings) <= MOST_TICKS:
+            kept = [settings[0]]
+            for x in settings[1:]:  # labels closer than a ninth of the axis would overlap
+                if np.log(x / kept[-1]) >= np.log(settings[-1] / settings[0]) / 9:
+                    kept.append(x)
+            ax.set_xticks(kept, labels=[f"{x:g}" for x in kept])
+        if len(settings) >= 2 or _spans(_all(panel, "x"), 30):
+            ax.xaxis.set_minor_formatter(NullFormatter())
+    if panel.log_y and _spans(_all(panel, "middle"), 100):
+        ax.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _spans(values: np.ndarray, factor: float) -> bool:
+    """Whether positive values reach over at least this factor."""
+    values = values[np.isfinite(values) & (values > 0)]
+    return len(values) > 0 and float(values.max() / values.min()) >= factor
 
 
 def _all(panel: Panel, name: str) -> np.ndarray:

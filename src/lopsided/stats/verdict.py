@@ -112,7 +112,8 @@ class Statement:
         return self._slope_claim(recipe, scale, law, verdict, f"above {bound:.3g}", of)
 
     def _slope_claim(self, recipe: str, scale: str, law: PowerLaw, verdict: Verdict, where: str, of: str) -> Claim:
-        window = f"from {law.begins:,.3g} to {law.ends:,.3g}, {of.rsplit(' against ', 1)[-1]}"
+        ends = " to ".join(f"{v:,.0f}" if v >= 100 else f"{v:.3g}" for v in (law.begins, law.ends))
+        window = f"from {ends}, {of.rsplit(' against ', 1)[-1]}"
         test = f"interval {where} (bootstrap error, Student's quantile); power law {window}"
         return self._claim(recipe, scale, f"slope of {of}", law.slope, law.low, law.high, verdict, law.members, test)
 
