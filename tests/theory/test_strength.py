@@ -128,13 +128,12 @@ def test_idealised_loss_has_the_predicted_slope(beta):
 
 
 @pytest.mark.parametrize("beta", [0.75, 1.0, 1.5])
-def test_finite_width_exponent_is_steeper_and_approaches_the_infinite_one(beta):
+def test_finite_width_exponent_is_steeper_for_fewer_directions_and_nears_the_infinite_one(beta):
     m = np.array([16, 32, 64, 128])
-    found = [scaling.finite_width_exponent(beta, directions, m) for directions in (256, 2_000, 500_000)]
-    distance = scaling.width_exponent(beta) - np.array(found)
-    assert (np.diff(np.abs(distance)) < 0).all()
-    assert distance[0] > 0 or beta == 1.5  # for beta = 1.5 the sum's start at whole numbers weighs more than its end
-    assert abs(distance[-1]) < 0.06
+    found = np.array([scaling.finite_width_exponent(beta, directions, m) for directions in (256, 2_000, 500_000)])
+    assert (np.diff(found) > 0).all()
+    # A sum over whole numbers q > m goes as (m + 1/2)^(1 - 2 beta): at these widths a little shallower than its limit.
+    assert abs(found[-1] - scaling.width_exponent(beta)) < 0.06
 
 
 def test_an_odd_link_is_learned_from_its_own_hemisphere_only():

@@ -51,7 +51,8 @@ def tail(weights: np.ndarray) -> np.ndarray:
 def finite_width_exponent(beta: float, directions: int, widths: np.ndarray) -> float:
     """Slope of the log tail against log width over `widths`, for a teacher of finitely many directions.
 
-    Steeper than 1 - 2 beta, which it approaches as directions / widths grows.
+    The fewer the directions, the steeper; with very many it is (1 - 2 beta) m / (m + 1/2), a little shallower than the
+    limit of large widths.
     """
     left = tail(power_law_weights(directions, beta))[widths.astype(int)]
     return float(np.polyfit(np.log(widths), np.log(left), 1)[0])
