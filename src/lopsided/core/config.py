@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -41,6 +41,10 @@ class Config(BaseModel):
         arbitrary_types_allowed=False,
     )
 
+    later: ClassVar[frozenset[str]] = frozenset()
+    """Fields that came after the first version. At their defaults they are left out of the canonical JSON, so that a
+    new setting changes no hash and no stored run is lost."""
+
     @classmethod
     def parse(cls, data: object) -> Self:
         """Validate `data`; every refusal is an `InputError` that names field, value and what is valid."""
@@ -56,10 +60,9 @@ class Config(BaseModel):
             raise _one_line(type(self).__name__, error) from None
 
     def canonical_json(self) -> str:
-        """One JSON text per meaning: sorted keys, no spaces, every default written out, `-0.0` as `0.0`."""
-        return json.dumps(
-            _positive_zero(self.model_dump(mode="json")), sort_keys=True, separators=(",", ":"), allow_nan=False
-        )
+        """One JSON text per meaning: sorted keys, no spaces, defaults written out (but see `later`), `-0.0` as `0.0`."""
+        data = _without_later(self, self.model_dump(mode="json"))
+        return json.dumps(_positive_zero(data), sort_keys=True, separators=(",", ":"), allow_nan=False)
 
     def content_hash(self) -> str:
         """First 16 hexadecimal digits of the SHA-256 of the canonical JSON."""
@@ -115,6 +118,17 @@ class Config(BaseModel):
 
 def _is_dial(metadata: list[Any]) -> bool:
     return any(isinstance(m, _DialMark) for m in metadata)
+
+
+def _without_later(config: Any, data: Any) -> Any:
+    """`data`, the JSON form of `config`, without later fields that have their defaults."""
+    if isinstance(config, tuple):
+        return [_without_later(item, d) for item, d in zip(config, data, strict=True)]
+    if not isinstance(config, Config):
+        return data
+    fields = type(config).model_fields
+    kept = [n for n in data if not (n in config.later and getattr(config, n) == fields[n].get_default())]
+    return {name: _without_later(getattr(config, name), data[name]) for name in kept}
 
 
 def _positive_zero(value: Any) -> Any:

@@ -12,11 +12,12 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, UInt32
+from jaxtyping import Array, Bool, Float, Int, UInt32
 from pydantic import ConfigDict
 
 from lopsided.core.config import Config
 from lopsided.core.errors import InputError
+from lopsided.core.groups import Group
 from lopsided.core.keys import Key, unit
 
 LossName = Literal["cross-entropy", "square", "logistic", "correlation"]
@@ -119,6 +120,21 @@ class Task(Config):
     def sample(self, key: Key, index: Any, law: SkillLaw | None, world: Any, level: Any = None) -> Sample:
         """The sample of stream `key` at `index`. `law` is None exactly if `n_skills` is 0."""
 
+    supports: ClassVar[frozenset[str]] = frozenset()
+    """Which changes of the training set the task can make, of `lopsided.core.training_set.CHANGES`."""
+
+    def of_inputs(self, x: Array, world: Any) -> Sample:
+        """The sample with inputs `x` (D,) and its true target; needed for every change but random labels."""
+        raise NotImplementedError
+
+    def label_flipped(self, x: Array) -> Array:
+        """Inputs (D,) with the opposite label (`balanced-labels`)."""
+        raise NotImplementedError
+
+    def random_target(self, key: Key, index: Any, x: Array) -> Array:
+        """A target for inputs `x` that has nothing to do with the task (`random-labels`); () float32."""
+        raise NotImplementedError
+
     has_population_loss: ClassVar[bool] = False
     """Whether `population_loss` exists, so that the plans `population` and `idealised` can run the task."""
 
@@ -154,12 +170,20 @@ class Model(Config):
     def init(self, key: Key, inputs: Tokens | Vector, outputs: Classes | Scalar) -> Callable[[Array], Array]:
         """Parameters: a pytree that maps inputs (B, ...) to logits (B, O, C), or to numbers (B,)."""
 
+    def rates(self, inputs: Tokens | Vector, outputs: Classes | Scalar, adaptive: bool) -> tuple[Group, ...]:
+        """Learning-rate factors that the model's parameterization asks for, for SGD or an `adaptive` optimizer."""
+        return ()
+
 
 class Draw(NamedTuple):
     """What one step trains on."""
 
     index: UInt32[Array, " B"]
     level: Int[Array, " B"]
+    count: Int[Array, ""] | None = None
+    """How many of the indices count, from the front; None: all of them."""
+    random: Bool[Array, ""] | None = None
+    """Whether this step's labels are random; None: never."""
 
 
 class Plan(Config):
@@ -173,6 +197,19 @@ class Plan(Config):
     @abstractmethod
     def draw(self, key: Key, step: Any) -> Draw:
         """Indices (and levels) of the samples of `step`."""
+
+    def seen(self, steps: int) -> int:
+        """Samples that the first `steps` steps train on, repeats counted."""
+        return steps * self.batch_size
+
+    @property
+    def relabels(self) -> bool:
+        """True if some steps train on random labels."""
+        return False
+
+    def stored(self) -> int | None:
+        """Size of the one fixed set that all samples come from; None if there is no such set."""
+        return None
 
     @abstractmethod
     def distinct(self, steps: int) -> float:
@@ -195,6 +232,11 @@ class Plan(Config):
 
 class Optimizer(Config):
     """Builds an Optax transformation; its dials may be traced."""
+
+    adaptive: ClassVar[bool] = False
+    """Whether a step's size does not depend on the gradient's (Adam)."""
+    grouped: ClassVar[bool] = True
+    """Whether parameter groups may learn at different rates: whether a step times a number is a valid step."""
 
     @abstractmethod
     def build(self, steps: int) -> Any: ...

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from math import log10
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Literal
 
+import jax
 from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
 
-from lopsided.core import registry
+from lopsided.core import groups, registry
 from lopsided.core.config import Config
 from lopsided.core.errors import InputError
-from lopsided.core.protocols import Classes, LossName, Model, Optimizer, Plan, Probe, RankOrder, Scalar, Task
+from lopsided.core.groups import Group
+from lopsided.core.protocols import Classes, LossName, Model, Optimizer, Plan, Probe, RankOrder, Scalar, Task, judged
+from lopsided.core.training_set import TrainingSet
 
 
 def _of(kind: str) -> BeforeValidator:
@@ -53,9 +56,29 @@ def _evaluation(data: Any) -> Any:
     return Geometric.parse(data) if isinstance(data, dict) and "per_decade" in data else data
 
 
+class Until(Config):
+    """When a member is done before its last step: its metric was at least (or at most) a value at two evaluations in a
+    row. It leaves the ensemble then, as does a member that diverged, and another takes its place."""
+
+    metric: Literal["test/accuracy", "test/loss"] = "test/accuracy"
+    at_least: float | None = None
+    at_most: float | None = None
+
+    @model_validator(mode="after")
+    def _one_of(self) -> Until:
+        if (self.at_least is None) == (self.at_most is None):
+            raise InputError("until: takes either at_least or at_most")
+        return self
+
+    def reached(self, value: Any) -> Any:
+        """Whether a value of the metric is good enough (elementwise; NaN never is)."""
+        return value >= self.at_least if self.at_least is not None else value <= self.at_most
+
+
 class Spec(Config):
     """One arm. Its content hash names its rows in the store."""
 
+    later: ClassVar[frozenset[str]] = frozenset({"groups", "training_set", "until"})
     task: Annotated[SerializeAsAny[Task], _of("task")]
     skills: Annotated[SerializeAsAny[Skills], _of("skills")] = Field(
         default_factory=lambda: registry.build("skills", "uniform")
@@ -68,6 +91,9 @@ class Spec(Config):
     steps: Annotated[int, Field(ge=1, le=10**9)]
     evaluation: Annotated[SerializeAsAny[Evaluation], BeforeValidator(_evaluation)] = Evaluation()
     probes: tuple[Annotated[SerializeAsAny[Probe], _of("probe")], ...] = ()
+    groups: tuple[Group, ...] = ()
+    training_set: TrainingSet = TrainingSet()
+    until: Until | None = None
 
     @model_validator(mode="after")
     def _parts_fit(self) -> Spec:
@@ -78,9 +104,12 @@ class Spec(Config):
             self._without_samples()
         for probe in self.probes:
             probe.check(self.task, self.model)
-        if self.plan.batch_size * self.steps >= 2**32:
+        self._groups_fit()
+        self.training_set.check(self.task, self.plan)
+        self._until_fits()
+        if self.plan.seen(self.steps) >= 2**32:
             raise InputError(
-                f"steps = {self.steps}: steps x batch size stays below 2^32 (here batch size {self.plan.batch_size})"
+                f"steps = {self.steps}: a run sees fewer than 2^32 samples (here batch size {self.plan.batch_size})"
             )
         wants_classes = self.loss == "cross-entropy"
         if wants_classes != isinstance(self.task.outputs, Classes):
@@ -95,9 +124,33 @@ class Spec(Config):
             raise InputError("skills: a distribution that moves needs a plan that never repeats a sample (online)")
         return self
 
+    def _groups_fit(self) -> None:
+        """Patterns name parameters, and the optimizer can give them rates of their own."""
+        if not self.groups:
+            return
+        if not self.optimizer.grouped and any(group.lr != 1 for group in self.groups):
+            raise InputError(f"groups: optimizer {self.optimizer.name!r} has one learning rate for all parameters")  # type: ignore[attr-defined]
+        init = lambda key: self.model.init(key, self.task.inputs, self.task.outputs)  # noqa: E731
+        groups.check(self.groups, jax.eval_shape(init, jax.eval_shape(lambda: jax.random.key(0))))
+
+    def _until_fits(self) -> None:
+        if self.until is None:
+            return
+        if self.plan.engine != "sampled":
+            raise InputError("until: only for plans that draw samples")
+        if type(self.evaluation) is not Evaluation or self.steps % self.evaluation.every:
+            raise InputError(
+                f"until: members are looked at together, every {self.evaluation.every} steps; steps = {self.steps} has to "
+                "be a multiple of evaluation.every, without per_decade"
+            )
+        if self.until.metric == "test/accuracy" and not judged(self.task.outputs):
+            raise InputError(f"until.metric = 'test/accuracy': task {self.task.name!r} has real-valued targets")  # type: ignore[attr-defined]
+
     def _without_samples(self) -> None:
         """What a plan that draws no samples asks of the other parts."""
         name = self.plan.name  # type: ignore[attr-defined]
+        if self.groups:
+            raise InputError(f"groups: plan {name!r} trains all parameters alike")
         if not self.task.has_population_loss:
             can = [t for t, cls in registry.registered("task").items() if cls.has_population_loss]  # type: ignore[attr-defined]
             raise InputError(

@@ -17,10 +17,12 @@ import numpy as np
 import optax
 from jaxtyping import Array, Int
 
+from lopsided.core import groups
 from lopsided.core.keys import stream
 from lopsided.core.protocols import ProbeContext, Sample, SkillLaw, judged
 from lopsided.core.spec import Spec
 from lopsided.engines.members import Dials, Member, State, dials_of, tree_bytes
+from lopsided.engines.training_stream import Change, change_of, sample
 from lopsided.optim.losses import correct, losses
 from lopsided.skills.ranks import skill_at_rank
 
@@ -39,6 +41,7 @@ class Fixed(NamedTuple):
     plan: Any
     world: Any
     order: Any
+    change: Change
 
 
 class Program:
@@ -62,10 +65,11 @@ class Program:
 
     def prepare(self, dials: Dials) -> Fixed:
         """Keys, hidden world and rank order of a member."""
-        task, seed = self._spec(dials).task, dials.seed
+        spec, seed = self._spec(dials), dials.seed
+        task, train = spec.task, stream(seed, "train")
         order = skill_at_rank(self.representative.rank_order, task.n_skills, seed) if task.n_skills else None
         world = task.world(stream(seed, "world"))
-        return Fixed(stream(seed, "train"), stream(seed, "plan"), world, order)
+        return Fixed(train, stream(seed, "plan"), world, order, change_of(spec, seed, train, world))
 
     def advance(self, state: State, dials: Dials, start: Int[Array, ""], stop: Int[Array, ""]) -> State:
         """Take the steps start, ..., stop - 1."""
@@ -77,10 +81,11 @@ class Program:
         spec = self._spec(dials)
         draw = spec.plan.draw(fixed.plan, t)
         law = self._law(dials, fixed, t / self.representative.steps)
-        value, grads = self._value_and_grad(state.params, fixed, law, draw)
+        value, grads = self._value_and_grad(spec, state.params, fixed, law, draw)
         updates, optimizer = spec.optimizer.build(self.representative.steps).update(
             grads, state.optimizer, state.params
         )
+        updates = groups.scaled(updates, (*self._rates, *spec.groups), "lr")
         alive = (state.diverged < 0) & jnp.isfinite(value)
         keep = lambda new, old: jnp.where(alive, new, old)  # noqa: E731
         return State(
@@ -115,47 +120,57 @@ class Program:
         return self.representative.bind(dials.spec)
 
     def _params(self, dials: Dials) -> Any:
-        task = self.representative.task
-        return self._spec(dials).model.init(stream(dials.seed, "init"), task.inputs, task.outputs)
+        task, spec = self.representative.task, self._spec(dials)
+        params = spec.model.init(stream(dials.seed, "init"), task.inputs, task.outputs)
+        return groups.scaled(params, spec.groups, "init")
+
+    @cached_property
+    def _rates(self) -> tuple[groups.Group, ...]:
+        """Learning rates of the model's parameterization."""
+        spec = self.representative
+        return spec.model.rates(spec.task.inputs, spec.task.outputs, spec.optimizer.adaptive)
 
     def _law(self, dials: Dials, fixed: Fixed, progress: Any) -> SkillLaw | None:
         if dials.path is None:
             return None
         return SkillLaw(dials.path.cumulative(progress), fixed.order)
 
-    def _samples(self, key: Any, fixed: Fixed, law: SkillLaw | None, index: Array, level: Array | None) -> Sample:
-        task = self.representative.task
-        top = task.levels - 1
-        if level is None or top == 0:
-            return jax.vmap(lambda i: task.sample(key, i, law, fixed.world))(index)
+    def _training(self, spec: Spec, fixed: Fixed, law: SkillLaw | None, index: Array, draw: Any, at: Any) -> Sample:
+        """Training samples at `index`, whose levels stand at the places `at` of the draw."""
+        one = partial(sample, spec, fixed.change, fixed.train)
+        top = self.representative.task.levels - 1
+        if top == 0 or not hasattr(self.representative.plan, "levels"):
+            return jax.vmap(lambda i: one(i, law, fixed.world, None, draw.random))(index)
+        level = draw.level if at is None else draw.level[at]
         known = jnp.where((level < 0) | (level > top), top, level)
-        return jax.vmap(lambda i, j: task.sample(key, i, law, fixed.world, j))(index, known)
+        return jax.vmap(lambda i, j: one(i, law, fixed.world, j, draw.random))(index, known)
 
     def _loss_sum(self, params: Any, batch: Sample, weight: Array | None) -> Array:
         each = losses(self.representative.loss, params(batch.inputs), batch)
         return each.sum() if weight is None else (each * weight).sum()
 
-    def _value_and_grad(self, params: Any, fixed: Fixed, law: SkillLaw | None, draw: Any) -> tuple[Array, Any]:
+    def _value_and_grad(
+        self, spec: Spec, params: Any, fixed: Fixed, law: SkillLaw | None, draw: Any
+    ) -> tuple[Array, Any]:
         """Mean loss of the batch and its gradient; large batches are streamed, so memory stays that of one piece."""
         grad = jax.value_and_grad(self._loss_sum)
         size, micro = self.representative.plan.batch_size, self.micro_batch
-        level = draw.level if hasattr(self.representative.plan, "levels") else None
+        count = size if draw.count is None else draw.count
         if micro >= size:
-            batch = self._samples(fixed.train, fixed, law, draw.index, level)
-            total = grad(params, batch, None)
+            weight = None if draw.count is None else (jnp.arange(size) < count).astype(jnp.float32)
+            total = grad(params, self._training(spec, fixed, law, draw.index, draw, None), weight)
         else:
-            pieces = -(-size // micro)
             place = jnp.arange(micro, dtype=jnp.int32)
 
-            def add(so_far: Any, piece: Any) -> tuple[Any, None]:
+            def add(piece: Any, so_far: Any) -> Any:
                 at = jnp.minimum(piece * micro + place, size - 1)
-                weight = (piece * micro + place < size).astype(jnp.float32)
-                batch = self._samples(fixed.train, fixed, law, draw.index[at], None if level is None else level[at])
-                return jax.tree.map(jnp.add, so_far, grad(params, batch, weight)), None
+                weight = (piece * micro + place < count).astype(jnp.float32)
+                batch = self._training(spec, fixed, law, draw.index[at], draw, at)
+                return jax.tree.map(jnp.add, so_far, grad(params, batch, weight))
 
             zero = (jnp.float32(0), jax.tree.map(jnp.zeros_like, params))
-            total, _ = jax.lax.scan(add, zero, jnp.arange(pieces, dtype=jnp.int32))
-        return jax.tree.map(lambda x: x / size, total)
+            total = jax.lax.fori_loop(0, (count + micro - 1) // micro, add, zero)
+        return jax.tree.map(lambda x: x / count, total)
 
     def _test(
         self, params: Any, dials: Dials, fixed: Fixed, probabilities: Array, name: str, n: int
@@ -165,7 +180,7 @@ class Program:
         key = stream(dials.seed, name)
 
         def piece(index: Array) -> dict[str, Array]:
-            batch = self._samples(key, fixed, law, index, None)
+            batch = jax.vmap(lambda i: self.representative.task.sample(key, i, law, fixed.world))(index)
             outputs = params(batch.inputs)
             found = {"loss": losses(self.representative.loss, outputs, batch)}
             return found | ({"accuracy": correct(outputs, batch)} if judged(self.representative.task.outputs) else {})
@@ -181,7 +196,9 @@ class Program:
         def residuals(dials: Dials) -> Any:
             fixed = self.prepare(dials)
             law = self._law(dials, fixed, 0.0)
-            batch = self._samples(fixed.train, fixed, law, jnp.arange(64, dtype=jnp.uint32), None)
+            draw = self._spec(dials).plan.draw(fixed.plan, 0)
+            place = jnp.minimum(jnp.arange(64), self.representative.plan.batch_size - 1)
+            batch = self._training(self._spec(dials), fixed, law, jnp.arange(64, dtype=jnp.uint32), draw, place)
             params = self._params(dials)
             return jax.vjp(lambda p: self._loss_sum(p, batch, None), params)[1], params
 

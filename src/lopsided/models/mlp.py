@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import equinox as eqx
 import jax
@@ -11,6 +11,7 @@ from jaxtyping import Array, Float
 from pydantic import Field
 
 from lopsided.core.errors import InputError
+from lopsided.core.groups import Group
 from lopsided.core.keys import Key
 from lopsided.core.protocols import Classes, Model, Scalar, Tokens, Vector
 from lopsided.models._linear import matmul
@@ -47,15 +48,21 @@ class Perceptron(eqx.Module):
 class MLP(Model):
     """`depth` counts weight layers: depth 2 is one hidden layer.
 
-    `init`: `torch-default` draws weights and biases from Unif[+-1/sqrt(fan_in)]; `gaussian` draws weights from
-    N(0, 1/fan_in) and sets biases to zero.
+    `initialisation`: `torch-default` draws weights and biases from Unif[+-1/sqrt(fan_in)]; `gaussian` draws weights from
+    N(0, 1/fan_in) and sets biases to zero. `parameterization` "mup" is the maximal-update one (Yang et al. 2022, table 3):
+    the last layer's weights start 1/sqrt(fan_in) times as large, and learning rates are multiplied, for SGD, by the width
+    for the first layer's weights and all hidden biases and by 1/width for the last layer's weights; for Adam, by 1/width
+    for all weights that read hidden units. It is not relative to a base width.
     """
+
+    later: ClassVar[frozenset[str]] = frozenset({"parameterization"})
 
     name: Literal["mlp"] = "mlp"
     width: Annotated[int, Field(ge=1, le=65536)] = 64
     depth: Annotated[int, Field(ge=1, le=64)] = 2
     activation: Literal["relu", "gelu", "sigmoid"] = "relu"
     initialisation: Literal["torch-default", "gaussian"] = "torch-default"
+    parameterization: Literal["standard", "mup"] = "standard"
 
     def init(self, key: Key, inputs: Tokens | Vector, outputs: Classes | Scalar) -> Perceptron:
         if not isinstance(inputs, Vector):
@@ -64,7 +71,23 @@ class MLP(Model):
         sizes = [inputs.dimension, *[self.width] * (self.depth - 1), 1 if scalar else outputs.count]
         keys = jax.random.split(key, self.depth)
         layers = tuple(self._layer(*pair) for pair in zip(keys, sizes[:-1], sizes[1:], strict=True))
+        if self.parameterization == "mup" and self.depth > 1:
+            last = layers[-1]
+            layers = (*layers[:-1], Layer(last.weight * self.width**-0.5, last.bias))
         return Perceptron(layers, self.activation, scalar)
+
+    def rates(self, inputs: Tokens | Vector, outputs: Classes | Scalar, adaptive: bool) -> tuple[Group, ...]:
+        if self.parameterization == "standard" or self.depth == 1:
+            return ()
+        last, wide = self.depth - 1, float(self.width)
+        if adaptive:
+            return tuple(Group(match=f"layers.{i}.weight", lr=1 / wide) for i in range(1, self.depth))
+        hidden_biases = [Group(match=f"layers.{i}.bias", lr=wide) for i in range(last)]
+        return (
+            Group(match="layers.0.weight", lr=wide),
+            *hidden_biases,
+            Group(match=f"layers.{last}.weight", lr=1 / wide),
+        )
 
     def _layer(self, key: Key, i: int, o: int) -> Layer:
         k_weight, k_bias = jax.random.split(key)

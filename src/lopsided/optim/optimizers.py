@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import jax.numpy as jnp
 import optax
@@ -47,6 +47,7 @@ class SGD(Schedule):
 class AdamW(Schedule):
     """Adam with decoupled weight decay."""
 
+    adaptive: ClassVar[bool] = True
     name: Literal["adamw"] = "adamw"
     b1: Beta = 0.9
     b2: Beta = 0.999

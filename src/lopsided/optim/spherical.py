@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +14,7 @@ from lopsided.optim.optimizers import Schedule
 class SphericalSGD(Schedule):
     """v <- |v| (v - lr g) / |v - lr g| along the last axis."""
 
+    grouped: ClassVar[bool] = False
     name: Literal["spherical-sgd"] = "spherical-sgd"
 
     def build(self, steps: int) -> optax.GradientTransformation:

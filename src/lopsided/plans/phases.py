@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import jax.numpy as jnp
 import numpy as np
@@ -17,12 +18,21 @@ from lopsided.plans._counting import expected_distinct
 from lopsided.plans.simple import Batch, Size, plain
 
 
+Labels = Literal["true", "random"]
+
+
 class Phase(Config):
-    """`steps` steps on the first `size` samples; `share` instead of `size` is a fraction of what online would see."""
+    """`steps` steps on the first `size` samples; `share` instead of `size` is a fraction of what online would see.
+
+    With random labels, each sample of the phase keeps one label that has nothing to do with the task.
+    """
+
+    later: ClassVar[frozenset[str]] = frozenset({"labels"})
 
     steps: Annotated[DialInt, Field(ge=1)]
     size: Annotated[Size | None, DIAL] = None
     share: Annotated[float, Field(gt=0, le=1)] | None = None
+    labels: Labels = "true"
 
     @model_validator(mode="after")
     def _one_of(self) -> Phase:
@@ -43,12 +53,15 @@ class Phases(Plan):
         """Shares become sizes once, here, so that a spec has one canonical form."""
         seen = self.batch * sum(phase.steps for phase in self.phases)
         sized = tuple(
-            Phase(steps=p.steps, size=max(1, round(p.share * seen)) if p.size is None and p.share else p.size)
+            p.model_copy(
+                update={
+                    "size": max(1, round(p.share * seen)) if p.size is None and p.share else p.size,
+                    "share": None,
+                }
+            )
             for p in self.phases
         )
-        sizes = [p.size or 0 for p in sized]
-        if any(a > b for a, b in pairwise(sizes)):
-            raise InputError(f"phases: sizes never shrink (each subset contains the one before), got {sizes}")
+        nested([p.size or 0 for p in sized])
         object.__setattr__(self, "phases", sized)
         return self
 
@@ -57,11 +70,14 @@ class Phases(Plan):
         return self.batch
 
     def draw(self, key: Key, step: Any) -> Draw:
-        ends = jnp.cumsum(jnp.stack([jnp.asarray(p.steps, jnp.int32) for p in self.phases]))
         sizes = jnp.stack([jnp.asarray(p.size, jnp.uint32) for p in self.phases])
-        now = jnp.minimum(jnp.searchsorted(ends, step, side="right"), len(self.phases) - 1)
+        now = current(self.phases, step)
         bits = words(key, step, self.batch)
-        return plain(below(bits, sizes[now]))
+        return plain(below(bits, sizes[now]))._replace(random=random_labels(self.phases, now))
+
+    @property
+    def relabels(self) -> bool:
+        return any(p.labels == "random" for p in self.phases)
 
     def distinct(self, steps: int) -> float:
         ends = np.cumsum([p.steps for p in self.phases])
@@ -69,6 +85,29 @@ class Phases(Plan):
         return expected_distinct([p.size or 0 for p in self.phases], done.tolist())
 
     def declared(self, steps: int) -> None:
-        total = sum(p.steps for p in self.phases)
-        if total != steps:
-            raise InputError(f"phases: their steps add up to {total}, but steps = {steps}")
+        add_up(self.phases, steps)
+
+
+def nested(sizes: Sequence[int]) -> None:
+    """Raise `InputError` if a subset does not contain the one before."""
+    if any(a > b for a, b in pairwise(sizes)):
+        raise InputError(f"phases: sizes never shrink (each subset contains the one before), got {list(sizes)}")
+
+
+def add_up(phases: Sequence[Any], steps: int) -> None:
+    """Raise `InputError` if the phases do not fill the run."""
+    total = sum(p.steps for p in phases)
+    if total != steps:
+        raise InputError(f"phases: their steps add up to {total}, but steps = {steps}")
+
+
+def current(phases: Sequence[Any], step: Any) -> Any:
+    """Number of the phase that `step` belongs to."""
+    ends = jnp.cumsum(jnp.stack([jnp.asarray(p.steps, jnp.int32) for p in phases]))
+    return jnp.minimum(jnp.searchsorted(ends, step, side="right"), len(phases) - 1)
+
+
+def random_labels(phases: Sequence[Any], now: Any) -> Any:
+    """Whether phase `now` has random labels; None if none has."""
+    random = [p.labels == "random" for p in phases]
+    return jnp.array(random)[now] if any(random) else None

@@ -1,0 +1,82 @@
+"""What a member trains on: its task's samples, changed as `TrainingSet` says, with random labels where the plan says so.
+
+Test samples never pass through here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax.scipy.linalg import solve_triangular
+from jaxtyping import Array
+
+from lopsided.core.keys import Key, stream, unit, words
+from lopsided.core.protocols import Sample, SkillLaw, Task
+from lopsided.core.spec import Spec
+from lopsided.core.training_set import GROUP
+
+PIECE = 1024
+
+
+class Change(NamedTuple):
+    """What has to be known about the whole set before one of its samples can be changed."""
+
+    mean: Any = None  # (D,): to take away (whitened), or to put in (biased)
+    rotation: Any = None  # (D, D): inverse of the Cholesky factor of the set's covariance
+    key: Any = None  # stream of the biased coordinates, or of random labels
+
+
+def change_of(spec: Spec, seed: Any, train: Key, world: Any) -> Change:
+    """Pure function of the member; the set is gone through in pieces, never stored."""
+    shape = spec.training_set
+    if shape.biased_by is not None:
+        mean, _ = _moments(spec.task, stream(seed, "bias"), shape.biased_by, world)
+        return Change(mean, key=stream(seed, "biased"))
+    if shape.remove == "whitened":
+        size = spec.plan.stored()
+        mean, second = _moments(spec.task, train, size, world)
+        factor = jnp.linalg.cholesky(second - jnp.outer(mean, mean))
+        return Change(mean, solve_triangular(factor, jnp.eye(len(mean), dtype=mean.dtype), lower=True))
+    return Change(key=stream(seed, "labels") if spec.plan.relabels else None)
+
+
+def sample(
+    spec: Spec, change: Change, train: Key, index: Any, law: SkillLaw | None, world: Any, level: Any, random: Any
+) -> Sample:
+    """The training sample at `index`."""
+    task, remove = spec.task, spec.training_set.remove
+    if spec.training_set.biased_by is not None:
+        x = jnp.where(unit(words(change.key, index, len(change.mean))) < (1 + change.mean) / 2, 1.0, -1.0)
+        return task.of_inputs(x, world)
+    if remove == "whitened":
+        x = change.rotation @ (task.sample(train, index, law, world).inputs - change.mean)
+        return task.of_inputs(x, world)
+    if remove != "none":
+        group = GROUP[remove]
+        x, place = task.sample(train, index // group, law, world).inputs, index % group
+        x = jnp.where(place % 2 == 1, -x, x)
+        return task.of_inputs(jnp.where(place >= 2, task.label_flipped(x), x) if group > 2 else x, world)
+    plain = task.sample(train, index, law, world) if level is None else task.sample(train, index, law, world, level)
+    if random is None:
+        return plain
+    return plain._replace(
+        targets=jnp.where(random, task.random_target(change.key, index, plain.inputs), plain.targets)
+    )
+
+
+def _moments(task: Task, key: Key, size: Any, world: Any) -> tuple[Array, Array]:
+    """Mean (D,) and second moment (D, D) of the inputs with indices below `size`."""
+    place = jnp.arange(PIECE, dtype=jnp.uint32)
+    d = task.inputs.dimension  # type: ignore[union-attr]
+
+    def add(piece: Any, so_far: tuple[Array, Array]) -> tuple[Array, Array]:
+        index = jnp.uint32(PIECE) * piece.astype(jnp.uint32) + place
+        x = jax.vmap(lambda i: task.sample(key, i, None, world).inputs)(index)
+        x = x * (index < jnp.asarray(size).astype(jnp.uint32))[:, None]
+        return so_far[0] + x.sum(0), so_far[1] + x.T @ x
+
+    pieces = (jnp.asarray(size, jnp.int32) + PIECE - 1) // PIECE
+    total, second = jax.lax.fori_loop(0, pieces, add, (jnp.zeros(d), jnp.zeros((d, d))))
+    return total / size, second / size
