@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
@@ -18,6 +19,7 @@ from lopsided.engines import checkpoints, devices
 from lopsided.engines.ensemble import Ensemble, Stretch, members_per_job
 from lopsided.engines.idealised import Idealised
 from lopsided.engines.members import Member, group_key
+from lopsided.engines.pool import Pool
 from lopsided.store.claims import Claims, Holder
 from lopsided.store.parts import Damage, MemberId, Part, Store, job_name
 from lopsided.store.rows import no_rows
@@ -99,7 +101,12 @@ _HASHES: dict[int, tuple[Spec, str]] = {}
 def _samples(members: Sequence[Member], steps: int | None = None) -> int:
     """Samples that members see, or steps where a plan draws none (theory: nothing): what the time left is judged by."""
     trained = [m.spec for m in members if m.spec.plan.engine != "idealised"]
-    return sum((spec.steps if steps is None else steps) * max(1, spec.plan.batch_size) for spec in trained)
+    by_spec = Counter(map(id, trained))
+    specs = {id(spec): spec for spec in trained}
+    counts = {
+        i: spec.plan.seen(at) or at for i, spec in specs.items() for at in [spec.steps if steps is None else steps]
+    }
+    return sum(n * counts[i] for i, n in by_spec.items())
 
 
 def _pieces(members: Sequence[Member]) -> list[list[Member]]:
@@ -116,10 +123,13 @@ def _pieces(members: Sequence[Member]) -> list[list[Member]]:
     return pieces
 
 
-def _engine(members: Sequence[Member]) -> Ensemble | Idealised:
-    """The engine that the members' plan asks for; theory is found by the task's name."""
+Engine = Ensemble | Pool | Idealised
+
+
+def _engine(members: Sequence[Member]) -> Engine:
+    """The engine that the members' spec asks for; theory is found by the task's name."""
     if members[0].spec.plan.engine != "idealised":
-        return Ensemble(members)
+        return Ensemble(members) if members[0].spec.until is None else Pool(members)
     name = members[0].spec.task.name  # type: ignore[attr-defined]
     theory = import_module(f"lopsided.theory.{name.replace('-', '_')}")
     return Idealised(members, theory.idealised)
@@ -219,7 +229,7 @@ class _Work:
             state = checkpoints.restore(self.store.path(resumed) / "state", ensemble.state)
             ensemble.restore(resumed.step, resumed.seconds, state)
             committed = resumed.step
-        first = committed
+        first = ensemble.position
         ensemble.compile()
         pending: list[dict[str, np.ndarray]] = []
         last_commit = time.perf_counter()
@@ -227,15 +237,16 @@ class _Work:
         for stretch in ensemble.run(SLICE_SECONDS):
             if stretch is not None:
                 pending.append(_rows(members, stretch))
-                diverged = int((stretch.diverged >= 0).sum())
-            final = ensemble.step == ensemble.spec.steps
+                gone = int((stretch.diverged >= 0).sum())
+                diverged = gone if stretch.who is None else diverged + gone
+            final = ensemble.finished
             due = time.perf_counter() - last_commit > self.commit_seconds
             stopping = self.stop.is_set()  # looked at once: a signal between commit and raise must not lose steps
             if final or due or stopping:
                 self._commit(name, members, ensemble, committed, pending, final)
                 pending, last_commit, committed = [], time.perf_counter(), ensemble.step
-            left = self._show(members, ensemble.step, first, stretch)
-            holder.report(ensemble.step, left)
+            left = self._show(members, ensemble.position, first, stretch)
+            holder.report(ensemble.position, left)
             if stopping and not final:
                 raise Stopped
         self.own_samples += _samples(members, ensemble.spec.steps - first)
@@ -247,7 +258,7 @@ class _Work:
         self,
         name: str,
         members: Sequence[Member],
-        ensemble: Ensemble | Idealised,
+        ensemble: Engine,
         start: int,
         pending: Sequence[Mapping[str, np.ndarray]],
         final: bool,
@@ -280,18 +291,21 @@ class _Work:
 def _rows(members: Sequence[Member], stretch: Stretch) -> dict[str, np.ndarray]:
     """Long rows of one evaluation: one per member and metric."""
     names = sorted(stretch.metrics)
-    n, k = len(members), len(names)
-    batch = members[0].spec.plan.batch_size
-    by_spec = {id(m.spec): m.spec for m in members}
-    seen = {key: spec.plan.distinct(stretch.step) for key, spec in by_spec.items()}
-    spec_hash = [_id(m)[0] for m in members]
-    distinct = [seen[id(m.spec)] for m in members]
+    present = members if stretch.who is None else [members[i] for i in stretch.who]
+    n, k = len(present), len(names)
+    steps = np.broadcast_to(stretch.step, n).astype(np.int64)
+    counted: dict[tuple[int, int], tuple[int, float]] = {}
+    for member, step in zip(present, steps.tolist(), strict=True):
+        key, plan = (id(member.spec), step), member.spec.plan
+        if key not in counted:
+            counted[key] = plan.seen(step), plan.distinct(step)
+    seen = [counted[id(m.spec), step] for m, step in zip(present, steps.tolist(), strict=True)]
     return {
-        "spec": np.repeat(np.array(spec_hash, dtype=object), k),
-        "seed": np.repeat(np.array([m.seed for m in members], np.uint64), k),
-        "step": np.full(n * k, stretch.step, np.int64),
-        "samples": np.full(n * k, stretch.step * batch, np.int64),
-        "distinct_samples": np.repeat(np.array(distinct, np.float64), k),
+        "spec": np.repeat(np.array([_id(m)[0] for m in present], dtype=object), k),
+        "seed": np.repeat(np.array([m.seed for m in present], np.uint64), k),
+        "step": np.repeat(steps, k),
+        "samples": np.repeat(np.array([s for s, _ in seen], np.int64), k),
+        "distinct_samples": np.repeat(np.array([d for _, d in seen], np.float64), k),
         "seconds": np.full(n * k, stretch.seconds),
         "diverged": np.repeat(stretch.diverged >= 0, k),
         "metric": np.tile(np.array(names, dtype=object), n),

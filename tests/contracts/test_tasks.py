@@ -24,6 +24,7 @@ VARIANTS = {
         {"group": ((0, 1), (1, 0)), "hops": 6},
     ],
     "sparse-parity": [{"d": 20, "k": 6}, {"d": 10, "k": 10}, {"d": 100, "k": 3}],
+    "single-index": [{"d": 40}, {"d": 8, "link": {"2": 0.6, "4": 0.8}, "normalised": True}],
     "additive-teacher": [
         {"d": 24, "directions": 8},
         {"d": 8, "directions": 8, "beta": 0.75, "link": {"4": 0.8, "6": 0.6}},

@@ -60,7 +60,7 @@ class Config(BaseModel):
             raise _one_line(type(self).__name__, error) from None
 
     def canonical_json(self) -> str:
-        """One JSON text per meaning: sorted keys, no spaces, defaults written out (but see `later`), `-0.0` as `0.0`."""
+        """One JSON text per meaning: sorted keys, no spaces, defaults written out (see `later`), `-0.0` as `0.0`."""
         data = _without_later(self, self.model_dump(mode="json"))
         return json.dumps(_positive_zero(data), sort_keys=True, separators=(",", ":"), allow_nan=False)
 

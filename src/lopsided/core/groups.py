@@ -20,8 +20,8 @@ Factor = Annotated[DialFloat, Field(ge=0, le=1e9)]
 
 
 class Group(Config):
-    """Parameters whose names match the pattern (`*` for any characters) start `init` times as large and learn `lr` times
-    as fast; lr = 0 freezes them. A parameter in several groups takes the product of their factors."""
+    """Parameters whose names match the pattern (`*` for any characters) start `init` times as large and learn `lr`
+    times as fast; lr = 0 freezes them. A parameter in several groups takes the product of their factors."""
 
     match: Annotated[str, Field(min_length=1, max_length=200)]
     init: Factor = 1.0
@@ -30,7 +30,10 @@ class Group(Config):
 
 def names(params: Any) -> list[str]:
     """Names of the parameters, in the order of their leaves."""
-    return [jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in jax.tree_util.tree_leaves_with_path(params)]
+    return [
+        jax.tree_util.keystr(path, simple=True, separator=".")
+        for path, _ in jax.tree_util.tree_leaves_with_path(params)
+    ]
 
 
 def check(groups: Sequence[Group], params: Any) -> None:

@@ -59,6 +59,12 @@ def unit(bits: UInt32[Array, "*n"]) -> Float[Array, "*n"]:
     return (bits >> 8).astype(jnp.float32) * jnp.float32(2.0**-24)
 
 
+def normal(bits: UInt32[Array, "*n"]) -> Float[Array, "*n"]:
+    """Random words to standard normal numbers by inversion (23 bits of each word; the largest is 5.3)."""
+    u = ((bits >> 9).astype(jnp.float32) + 0.5) * jnp.float32(2.0**-22) - 1  # exact, in (-1, 1)
+    return jnp.float32(2**0.5) * jax.lax.erf_inv(u)
+
+
 def below(bits: UInt32[Array, "*n"], size: Integer[Array, ""] | int) -> UInt32[Array, "*n"]:
     """Random words to integers in [0, size), size < 2^31, as the high word of `bits * size`.
 

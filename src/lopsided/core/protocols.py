@@ -127,6 +127,10 @@ class Task(Config):
         """The sample with inputs `x` (D,) and its true target; needed for every change but random labels."""
         raise NotImplementedError
 
+    def enumerated(self, number: Array) -> Array:
+        """Inputs (D,) number `number` (() uint32) of the finite space of inputs (`repeats`)."""
+        raise NotImplementedError
+
     def label_flipped(self, x: Array) -> Array:
         """Inputs (D,) with the opposite label (`balanced-labels`)."""
         raise NotImplementedError

@@ -140,8 +140,8 @@ class Spec(Config):
             raise InputError("until: only for plans that draw samples")
         if type(self.evaluation) is not Evaluation or self.steps % self.evaluation.every:
             raise InputError(
-                f"until: members are looked at together, every {self.evaluation.every} steps; steps = {self.steps} has to "
-                "be a multiple of evaluation.every, without per_decade"
+                f"until: members are looked at together, every {self.evaluation.every} steps; steps = {self.steps} has "
+                "to be a multiple of evaluation.every, without per_decade"
             )
         if self.until.metric == "test/accuracy" and not judged(self.task.outputs):
             raise InputError(f"until.metric = 'test/accuracy': task {self.task.name!r} has real-valued targets")  # type: ignore[attr-defined]

@@ -12,7 +12,7 @@ from lopsided.core.errors import InputError
 if TYPE_CHECKING:
     from lopsided.core.protocols import Plan, Task
 
-CHANGES = ("balanced-inputs", "balanced-labels", "whitened", "biased", "random-labels")
+CHANGES = ("balanced-inputs", "balanced-labels", "whitened", "repeats", "biased", "random-labels")
 """What a task may support. Random labels belong to a phase of a plan (`labels`), the others to a `TrainingSet`."""
 GROUP = {"balanced-inputs": 2, "balanced-labels": 4}
 """Neighbouring indices that are balanced among themselves."""
@@ -24,12 +24,13 @@ class TrainingSet(Config):
     `remove`: "balanced-inputs" makes indices 2i and 2i + 1 a pair x, -x, so that the mean input of any even number of
     samples is exactly 0 (and, where x and -x have the same label, the mean input of each label too); "balanced-labels"
     makes a quadruple of two such pairs with opposite labels, so that the mean label is 0 as well; "whitened" moves and
-    rotates the inputs of a fixed set to mean 0 and covariance I, and labels them afterwards.
+    rotates the inputs of a fixed set to mean 0 and covariance I, and labels them afterwards; "repeats" draws inputs
+    without replacement from a finite space, so that a set as large as the space is the whole population.
     `biased_by`: every coordinate of a fresh stream gets the mean that it has on that many samples drawn beforehand, and
     coordinates are independent given those means.
     """
 
-    remove: Literal["none", "balanced-inputs", "balanced-labels", "whitened"] = "none"
+    remove: Literal["none", "balanced-inputs", "balanced-labels", "whitened", "repeats"] = "none"
     biased_by: Annotated[Annotated[int, Field(ge=1, le=2**20)] | None, DIAL] = None
 
     def check(self, task: Task, plan: Plan) -> None:
@@ -41,12 +42,19 @@ class TrainingSet(Config):
             size = plan.stored()
             dimension = task.inputs.dimension  # type: ignore[union-attr]
             if self.remove == "whitened" and size is not None and size <= dimension:
-                raise InputError(f"training_set.remove = 'whitened': takes more than d = {dimension} samples, got {size}")
-            if self.remove == "whitened" and size is None:
-                raise InputError("training_set.remove = 'whitened': needs a plan with one fixed set (fixed, full-batch)")
-            if size is not None and size % GROUP.get(self.remove, 1):
                 raise InputError(
-                    f"training_set.remove = {self.remove!r}: the set's size is a multiple of {GROUP[self.remove]}, got {size}"
+                    f"training_set.remove = 'whitened': takes more than d = {dimension} samples, got {size}"
+                )
+            if self.remove == "whitened" and size is None:
+                raise InputError(
+                    "training_set.remove = 'whitened': needs a plan with one fixed set (fixed, full-batch)"
+                )
+            if self.remove == "repeats" and task.entropy_bits > 30:
+                raise InputError(f"training_set.remove = 'repeats': at most 2^30 inputs, here 2^{task.entropy_bits:g}")
+            multiple = GROUP.get(self.remove, 1)
+            if size is not None and size % multiple:
+                raise InputError(
+                    f"training_set.remove = {self.remove!r}: takes multiples of {multiple}, got size {size}"
                 )
         if plan.relabels:
             _supported(task, "random-labels", "plan: labels = 'random'")

@@ -27,15 +27,18 @@ BLOCK_BYTES = 2**20
 """Saved activations of the members that advance together on one CPU core."""
 LARGEST_BLOCK = 32
 BLOCKS_PER_JOB = 4
+ROUNDS_PER_JOB = 16
+"""Members of a pool's job for each of its slots: enough that slots rarely stand empty at the job's end."""
 
 
 class Stretch(NamedTuple):
     """What is known after an evaluation."""
 
-    step: int
+    step: Any  # a number, or (E,) where members are at different steps
     metrics: dict[str, np.ndarray]  # each (E,)
     diverged: np.ndarray  # (E,) step of divergence or -1
     seconds: float  # computing time of the whole ensemble so far, compilation excluded
+    who: np.ndarray | None = None  # (E,) positions in the list of members; None: all of them, in order
 
 
 class Ensemble:
@@ -48,7 +51,7 @@ class Ensemble:
         self.spec = members[0].spec
         self.program = program_of(self.spec)
         available = list(devices or jax.devices())
-        self._block = _block_size(self.program, available)
+        self._block = block_size(self.program, available)
         shards = min(len(available), len(members))
         share = -(-len(members) // shards)
         blocks = -(-share // self._block)
@@ -72,6 +75,16 @@ class Ensemble:
         """For example `2 x cpu`."""
         devices = self._sharding.device_set
         return f"{len(devices)} x {next(iter(devices)).device_kind}"
+
+    @property
+    def finished(self) -> bool:
+        """Whether every member has taken its last step."""
+        return self.step == self.spec.steps
+
+    @property
+    def position(self) -> int:
+        """Steps of the average member."""
+        return self.step
 
     def restore(self, step: int, seconds: float, state: Any) -> None:
         """Go on from a saved state (a pytree like `state`, rows for at least the real members)."""
@@ -138,10 +151,18 @@ def program_of(spec: Any) -> Program | PopulationProgram:
     return PopulationProgram(spec) if spec.plan.engine == "population" else Program(spec)
 
 
-def _block_size(program: Program | PopulationProgram, devices: Sequence[Any]) -> int:
+def block_size(program: Program | PopulationProgram, devices: Sequence[Any]) -> int:
     if devices[0].platform != "cpu":
         return 1 << 30
     return int(np.clip(BLOCK_BYTES // program.block_bytes, 1, LARGEST_BLOCK))
+
+
+def over_blocks(size: int, one_block: Any, trees: Any) -> Any:
+    """`one_block` over a device's members, block after block of `size` members."""
+    split = jax.tree.map(lambda x: x.reshape(-1, size, *x.shape[1:]), trees)
+    if jax.tree.leaves(split)[0].shape[0] == 1:
+        return one_block(jax.tree.map(lambda x: x[0], split))
+    return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), jax.lax.map(one_block, split))
 
 
 class _Functions:
@@ -157,20 +178,13 @@ class _Functions:
             jax.jit(spread(self._evaluate_shard, in_specs=(over, over), out_specs=over)),
         )
 
-    def _over_blocks(self, one_block: Any, trees: Any) -> Any:
-        """`one_block` over a device's members, block after block."""
-        split = jax.tree.map(lambda x: x.reshape(-1, self._block, *x.shape[1:]), trees)
-        if jax.tree.leaves(split)[0].shape[0] == 1:
-            return one_block(jax.tree.map(lambda x: x[0], split))
-        return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), jax.lax.map(one_block, split))
-
     def _in_blocks(self, function: Any) -> Any:
         """`function` of one member, over all members of a device."""
-        return lambda *trees: self._over_blocks(lambda block: jax.vmap(function)(*block), trees)
+        return lambda *trees: over_blocks(self._block, lambda block: jax.vmap(function)(*block), trees)
 
     def _advance_shard(self, state: State, dials: Dials, start: Any, stop: Any) -> State:
         advance = jax.vmap(self.program.advance, in_axes=(0, 0, None, None))
-        return self._over_blocks(lambda block: advance(block[0], block[1], start, stop), (state, dials))
+        return over_blocks(self._block, lambda block: advance(block[0], block[1], start, stop), (state, dials))
 
     def _evaluate_shard(self, state: State, dials: Dials) -> dict[str, Any]:
         return self._in_blocks(self.program.evaluate)(state, dials)
@@ -196,7 +210,8 @@ def members_per_job(spec: Any) -> int:
     devices = jax.devices()
     if devices[0].platform != "cpu":
         return fit
-    return min(fit, len(devices) * _block_size(program_of(spec), devices) * BLOCKS_PER_JOB)
+    at_once = len(devices) * block_size(program_of(spec), devices) * BLOCKS_PER_JOB
+    return min(fit, at_once) * (ROUNDS_PER_JOB if spec.until else 1)
 
 
 def members_that_fit(spec: Any, budget: int | None = None) -> int:

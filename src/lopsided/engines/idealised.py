@@ -33,6 +33,14 @@ class Idealised:
         self.state = {"none": np.zeros(len(members))}
         self._prediction = prediction
 
+    @property
+    def finished(self) -> bool:
+        return self.step == self.spec.steps
+
+    @property
+    def position(self) -> int:
+        return self.step
+
     def compile(self) -> None:
         """Nothing to compile."""
 

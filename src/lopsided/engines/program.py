@@ -76,6 +76,11 @@ class Program:
         fixed = self.prepare(dials)
         return jax.lax.fori_loop(start, stop, lambda t, s: self.step(s, dials, fixed, t), state)
 
+    def advance_by(self, state: State, dials: Dials, start: Int[Array, ""], count: int) -> State:
+        """Take `count` steps from `start` on; under `vmap`, members may start at different steps."""
+        fixed = self.prepare(dials)
+        return jax.lax.fori_loop(0, count, lambda i, s: self.step(s, dials, fixed, start + i), state)
+
     def step(self, state: State, dials: Dials, fixed: Fixed, t: Int[Array, ""]) -> State:
         """One optimizer update. A member whose loss is not finite keeps its parameters from then on."""
         spec = self._spec(dials)

@@ -1,4 +1,4 @@
-"""What a member trains on: its task's samples, changed as `TrainingSet` says, with random labels where the plan says so.
+"""What a member trains on: its task's samples, changed as `TrainingSet` says, with random labels where the plan asks.
 
 Test samples never pass through here.
 """
@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array
 
-from lopsided.core.keys import Key, stream, unit, words
+from lopsided.core.keys import Key, shuffled, stream, unit, words
 from lopsided.core.protocols import Sample, SkillLaw, Task
 from lopsided.core.spec import Spec
 from lopsided.core.training_set import GROUP
@@ -25,7 +25,7 @@ class Change(NamedTuple):
 
     mean: Any = None  # (D,): to take away (whitened), or to put in (biased)
     rotation: Any = None  # (D, D): inverse of the Cholesky factor of the set's covariance
-    key: Any = None  # stream of the biased coordinates, or of random labels
+    key: Any = None  # stream of the biased coordinates, of random labels, or the order of all inputs
 
 
 def change_of(spec: Spec, seed: Any, train: Key, world: Any) -> Change:
@@ -39,6 +39,8 @@ def change_of(spec: Spec, seed: Any, train: Key, world: Any) -> Change:
         mean, second = _moments(spec.task, train, size, world)
         factor = jnp.linalg.cholesky(second - jnp.outer(mean, mean))
         return Change(mean, solve_triangular(factor, jnp.eye(len(mean), dtype=mean.dtype), lower=True))
+    if shape.remove == "repeats":
+        return Change(key=words(stream(seed, "order"), 0))
     return Change(key=stream(seed, "labels") if spec.plan.relabels else None)
 
 
@@ -53,6 +55,9 @@ def sample(
     if remove == "whitened":
         x = change.rotation @ (task.sample(train, index, law, world).inputs - change.mean)
         return task.of_inputs(x, world)
+    if remove == "repeats":
+        space = 2 ** round(task.entropy_bits)
+        return task.of_inputs(task.enumerated(shuffled(change.key, index % space, space)), world)
     if remove != "none":
         group = GROUP[remove]
         x, place = task.sample(train, index // group, law, world).inputs, index % group
@@ -61,9 +66,7 @@ def sample(
     plain = task.sample(train, index, law, world) if level is None else task.sample(train, index, law, world, level)
     if random is None:
         return plain
-    return plain._replace(
-        targets=jnp.where(random, task.random_target(change.key, index, plain.inputs), plain.targets)
-    )
+    return plain._replace(targets=jnp.where(random, task.random_target(change.key, index, plain.inputs), plain.targets))
 
 
 def _moments(task: Task, key: Key, size: Any, world: Any) -> tuple[Array, Array]:

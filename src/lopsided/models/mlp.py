@@ -48,11 +48,11 @@ class Perceptron(eqx.Module):
 class MLP(Model):
     """`depth` counts weight layers: depth 2 is one hidden layer.
 
-    `initialisation`: `torch-default` draws weights and biases from Unif[+-1/sqrt(fan_in)]; `gaussian` draws weights from
-    N(0, 1/fan_in) and sets biases to zero. `parameterization` "mup" is the maximal-update one (Yang et al. 2022, table 3):
-    the last layer's weights start 1/sqrt(fan_in) times as large, and learning rates are multiplied, for SGD, by the width
-    for the first layer's weights and all hidden biases and by 1/width for the last layer's weights; for Adam, by 1/width
-    for all weights that read hidden units. It is not relative to a base width.
+    `initialisation`: `torch-default` draws weights and biases from Unif[+-1/sqrt(fan_in)]; `gaussian` draws weights
+    from N(0, 1/fan_in) and sets biases to zero. `parameterization` "mup" is the maximal-update one (Yang et al. 2022,
+    table 3): the last layer's weights start 1/sqrt(fan_in) times as large, and learning rates are multiplied, for SGD,
+    by the width for the first layer's weights and all hidden biases and by 1/width for the last layer's weights; for
+    Adam, by 1/width for all weights that read hidden units. It is not relative to a base width.
     """
 
     later: ClassVar[frozenset[str]] = frozenset({"parameterization"})

@@ -23,8 +23,8 @@ class FullPhase(Config):
 
 
 class FullBatchPhases(Plan):
-    """Full-batch gradient descent on a set that grows from phase to phase (paper C: 100 steps on 8,000 samples, then 900
-    on 64,000), or whose first phase has random labels."""
+    """Full-batch gradient descent on a set that grows from phase to phase (paper C: 100 steps on 8,000 samples, then
+    900 on 64,000), or whose first phase has random labels."""
 
     name: Literal["full-batch-phases"] = "full-batch-phases"
     phases: Annotated[tuple[FullPhase, ...], Field(min_length=1, max_length=64)]

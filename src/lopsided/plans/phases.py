@@ -17,7 +17,6 @@ from lopsided.core.protocols import Draw, Plan
 from lopsided.plans._counting import expected_distinct
 from lopsided.plans.simple import Batch, Size, plain
 
-
 Labels = Literal["true", "random"]
 
 

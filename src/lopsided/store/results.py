@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -57,33 +58,64 @@ def load(
     if not all((spec.content_hash(), s) in complete for name, spec in specs.items() for s in asked[name]):
         return None
     with connect(store) as con:
-        arms = {name: _arm(con, name, spec, asked[name]) for name, spec in specs.items()}
+        found = _read(con, {spec.content_hash(): asked[name] for name, spec in specs.items()})
+    arms = {name: _arm(found[spec.content_hash()], name, spec, asked[name]) for name, spec in specs.items()}
     return Results(recipe, scale, arms)
 
 
-def _arm(con: object, name: str, spec: Spec, seeds: tuple[int, ...]) -> Arm:
-    rows = con.execute(  # type: ignore[attr-defined]
-        "SELECT seed, step, samples, distinct_samples, seconds, diverged, metric, value FROM rows "
-        "WHERE spec = ? AND list_contains(?, seed) ORDER BY metric, seed, step",
-        [spec.content_hash(), list(seeds)],
+def _read(con: Any, seeds: Mapping[str, Sequence[int]]) -> dict[str, dict[str, np.ndarray]]:
+    """Rows of every spec's seeds, ordered by metric, seed and step: one query for all of them."""
+    pairs = [(digest, s) for digest, many in seeds.items() for s in many]
+    con.register(
+        "_asked",
+        {
+            "spec": np.array([d for d, _ in pairs], dtype=object),
+            "seed": np.array([s for _, s in pairs], np.uint64),
+        },
+    )
+    rows = con.execute(
+        "SELECT r.* FROM rows r JOIN _asked a ON r.spec = a.spec AND r.seed = a.seed "
+        "ORDER BY r.spec, r.metric, r.seed, r.step"
     ).fetchnumpy()
-    metric = np.asarray(rows["metric"])
+    spec = np.asarray(rows["spec"])
+    starts = np.flatnonzero(np.append(True, spec[1:] != spec[:-1]))
+    ends = np.append(starts[1:], len(spec))
+    return {spec[i]: {name: column[i:j] for name, column in rows.items()} for i, j in zip(starts, ends, strict=True)}
+
+
+def _arm(rows: Mapping[str, np.ndarray], name: str, spec: Spec, seeds: tuple[int, ...]) -> Arm:
+    """An arm's rows as matrices. Members that left early (`until`) keep their last values to the end of the run."""
+    metric, step = np.asarray(rows["metric"]), np.asarray(rows["step"])
     names = sorted(set(metric.tolist()))
-    evaluations = len(metric) // (len(names) * len(seeds))
-    shape = (len(names), len(seeds), evaluations)
-    if evaluations * len(names) * len(seeds) != len(metric):
-        raise RuntimeError(f"store: arm {name!r} has {len(metric)} rows, not a multiple of {shape}")
-    value = np.ma.filled(np.ma.asarray(rows["value"], dtype=np.float64), np.nan).reshape(shape)
-    axis = {c: np.asarray(rows[c]).reshape(shape)[0, 0] for c in ("step", "samples", "distinct_samples", "seconds")}
-    diverged = np.asarray(rows["diverged"]).reshape(shape)[0, :, -1]
+    if spec.until is None:
+        steps = np.unique(step)
+    else:
+        steps = np.arange(1, spec.steps // spec.evaluation.every + 1) * spec.evaluation.every
+    shape = (len(names), len(seeds), len(steps))
+    if spec.until is None and np.prod(shape) != len(metric):
+        raise RuntimeError(f"store: arm {name!r} has {len(metric)} rows, not {shape}")
+    place = (
+        np.searchsorted(names, metric),
+        np.searchsorted(seeds, np.asarray(rows["seed"])),
+        np.searchsorted(steps, step),
+    )
+    value = np.full(shape, np.nan)
+    value[place] = np.ma.filled(np.ma.asarray(rows["value"], dtype=np.float64), np.nan)
+    diverged = np.zeros(shape[1:], bool)
+    diverged[place[1:]] = np.asarray(rows["diverged"])
+    last = np.zeros(len(seeds), int)
+    np.maximum.at(last, place[1], place[2])
+    kept = np.minimum(np.arange(len(steps)), last[:, None])  # (M, T) the evaluation whose values stand at each time
+    value = np.take_along_axis(value, np.broadcast_to(kept, shape), axis=2)
+    plan = spec.plan
     return Arm(
         name,
         spec,
         seeds,
-        axis["step"],
-        axis["samples"],
-        axis["distinct_samples"],
-        float(axis["seconds"][-1]),
-        diverged.astype(bool),
+        steps,
+        np.array([plan.seen(int(s)) for s in steps]),
+        np.array([plan.distinct(int(s)) for s in steps]),
+        float(np.asarray(rows["seconds"]).max()),
+        np.asarray(diverged.any(1)),
         dict(zip(names, value, strict=True)),
     )

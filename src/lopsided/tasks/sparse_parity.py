@@ -5,7 +5,7 @@ The support is the first k coordinates: every initialisation used here treats co
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import jax
 import jax.numpy as jnp
@@ -23,6 +23,10 @@ class SparseParity(Task):
     name: Literal["sparse-parity"] = "sparse-parity"
     d: Annotated[int, Field(ge=1, le=4096)] = 20
     k: Annotated[int, Field(ge=1)] = 6
+
+    supports: ClassVar[frozenset[str]] = frozenset(
+        {"balanced-inputs", "balanced-labels", "repeats", "biased", "random-labels"}
+    )
 
     @model_validator(mode="after")
     def _support_fits(self) -> SparseParity:
@@ -56,6 +60,21 @@ class SparseParity(Task):
         # An odd number of -1 among the first k flips the sign: integer arithmetic, cheaper than a product of floats.
         minus = jnp.sum(1 - bits[: self.k], dtype=jnp.uint32) & 1
         return Sample(x, 1 - 2 * minus.astype(jnp.float32), jnp.float32(1), jnp.zeros(0, jnp.int32))
+
+    def of_inputs(self, x: jax.Array, world: Any) -> Sample:
+        minus = jnp.sum(x[: self.k] < 0, dtype=jnp.uint32) & 1
+        return Sample(x, 1 - 2 * minus.astype(jnp.float32), jnp.float32(1), jnp.zeros(0, jnp.int32))
+
+    def enumerated(self, number: jax.Array) -> jax.Array:
+        """The bits of the number, lowest first."""
+        return ((number >> np.arange(self.d, dtype=np.uint32)) & 1).astype(jnp.float32) * 2 - 1
+
+    def label_flipped(self, x: jax.Array) -> jax.Array:
+        return x.at[0].multiply(-1)
+
+    def random_target(self, key: Key, index: Any, x: jax.Array) -> jax.Array:
+        """A fair sign for every index."""
+        return 1 - 2 * (words(key, index, 1)[0] & 1).astype(jnp.float32)
 
     def _bits(self, key: Key, index: Any) -> jax.Array:
         """(d,) zeros and ones."""

@@ -1,0 +1,193 @@
+"""Members that come and go: a member that is solved, diverged or at its last step leaves, and the next takes its place.
+
+A pool has a fixed number of slots, in blocks as in `engines.ensemble`. Its unit of time is a round: every occupied slot
+takes `evaluation.every` steps and is evaluated. A block without members is skipped, and when nobody waits any more the
+members left are moved together. Which slot a member sits in changes no number of its.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from lopsided.engines.ensemble import BLOCKS_PER_JOB, Stretch, block_size, over_blocks
+from lopsided.engines.members import Dials, Member, State, dials_of, group_key
+from lopsided.engines.program import Program
+
+EMPTY = -1
+EVALUATIONS = 2
+"""How many evaluations in a row have to be good enough (the second confirms the first, as in `stats.times`)."""
+
+
+class Slots(NamedTuple):
+    """Everything that a stopped pool needs to go on; S slots."""
+
+    training: State  # (S, ...)
+    member: np.ndarray  # (S,) who sits there, as a position in the list of members, or EMPTY
+    at: np.ndarray  # (S,) steps taken
+    good: np.ndarray  # (S,) evaluations in a row that were good enough
+    waiting: np.ndarray  # () position of the next member to come in
+
+
+class Pool:
+    """The interface of `Ensemble` for specs with `until`."""
+
+    def __init__(self, members: Sequence[Member], devices: Sequence[Any] | None = None):
+        self.members, self.spec = list(members), members[0].spec
+        self.program = Program(self.spec)
+        available = list(devices or jax.devices())
+        block = block_size(self.program, available)
+        shards = min(len(available), len(members))
+        blocks = min(BLOCKS_PER_JOB, -(-len(members) // (shards * block)))
+        block = min(block, -(-len(members) // (shards * blocks)))
+        self._shape = shards, blocks, block
+        mesh = Mesh(np.array(available[:shards]), ("member",))
+        self._sharding = NamedSharding(mesh, PartitionSpec("member"))
+        key = group_key(self.spec), block, tuple(available[:shards])
+        if key not in _COMPILED:
+            _COMPILED[key] = _Functions(self.program, block, mesh, self.spec.evaluation.every)
+        self._init, self._round, self._refill = _COMPILED[key].jitted
+        self._dials = dials_of(self.members)
+        count = shards * blocks * block
+        self.step, self.seconds = 0, 0.0
+        member = np.where(np.arange(count) < len(members), np.arange(count), EMPTY).astype(np.int32)
+        zero = np.zeros(count, np.int32)
+        training = self._init(self._seated(member))
+        self.state = Slots(training, member, zero, zero, np.array(min(count, len(members)), np.int32))
+
+    @property
+    def device_kind(self) -> str:
+        """For example `2 x cpu`."""
+        devices = self._sharding.device_set
+        return f"{len(devices)} x {next(iter(devices)).device_kind}"
+
+    @property
+    def finished(self) -> bool:
+        """Whether every member has left."""
+        return bool((self.state.member == EMPTY).all())
+
+    @property
+    def position(self) -> int:
+        """Steps of the average member, those of a member that left early counted as all of them."""
+        seated = self.state.member != EMPTY
+        gone = int(self.state.waiting) - seated.sum()
+        return int((gone * self.spec.steps + self.state.at[seated].sum()) // len(self.members))
+
+    def restore(self, step: int, seconds: float, state: Any) -> None:
+        """Go on from a saved state."""
+        self.step, self.seconds = step, seconds
+        self.state = Slots(jax.device_put(state.training, self._sharding), *map(np.array, state[1:]))
+
+    def compile(self) -> None:
+        """Compile without running, so that `seconds` counts computing only."""
+        s = self.state
+        nobody = np.zeros(len(s.member), bool)
+        dials = self._seated(s.member)
+        training, _ = self._round(s.training, dials, s.at, nobody)
+        self.state = s._replace(training=self._refill(training, dials, nobody))
+
+    def run(self, slice_seconds: float = math.inf) -> Iterator[Stretch]:
+        """A stretch after every round, with those who were in it; members leave and come between rounds."""
+        while not self.finished:
+            yield self._one_round()
+
+    def _one_round(self) -> Stretch:
+        began = time.perf_counter()
+        s = self.state
+        seated = s.member != EMPTY
+        training, metrics = self._round(s.training, self._seated(s.member), s.at, seated)
+        metrics = {name: values[seated] for name, values in jax.device_get(metrics).items()}
+        at = s.at + self.spec.evaluation.every * seated
+        diverged = np.asarray(training.diverged)
+        rule = self.spec.until
+        assert rule is not None
+        good = s.good.copy()
+        good[seated] = np.where(rule.reached(metrics[rule.metric]), good[seated] + 1, 0)
+        who, steps = s.member[seated], at[seated]
+        leaves = seated & ((good >= EVALUATIONS) | (diverged >= 0) | (at >= self.spec.steps))
+        self.state = self._replaced(Slots(training, s.member, at, good, s.waiting), leaves)
+        self.step += self.spec.evaluation.every
+        self.seconds += time.perf_counter() - began
+        return Stretch(steps, metrics, diverged[seated], self.seconds, who)
+
+    def _replaced(self, s: Slots, leaves: np.ndarray) -> Slots:
+        """Those who leave make room for those who wait; a half-empty pool without a queue moves together."""
+        member, at, good = s.member.copy(), s.at.copy(), s.good.copy()
+        free = np.flatnonzero(leaves)
+        comes = free[: len(self.members) - int(s.waiting)]
+        member[free], at[free], good[free] = EMPTY, 0, 0
+        member[comes] = int(s.waiting) + np.arange(len(comes))
+        training = s.training
+        if len(comes):
+            training = self._refill(training, self._seated(member), np.isin(np.arange(len(member)), comes))
+        s = Slots(training, member, at, good, np.array(int(s.waiting) + len(comes), np.int32))
+        return self._together(s) if len(comes) < len(free) else s
+
+    def _together(self, s: Slots) -> Slots:
+        """Members in as few blocks as possible, spread evenly over the devices."""
+        shards, blocks, block = self._shape
+        seated = s.member != EMPTY
+        occupied = seated.reshape(shards, blocks, block).any(2).sum(1).max()
+        fewest = -(-int(seated.sum()) // (shards * block))
+        if fewest >= occupied:
+            return s
+        # Slot i of device k comes after slot i of every device before: the n-th member goes to device n mod shards.
+        order = np.argsort(~seated, kind="stable")
+        place = np.arange(len(order)).reshape(-1, shards).T.reshape(-1)
+        pick = order[place]
+        host = jax.tree.map(lambda x: np.asarray(x)[pick], jax.device_get(s.training))
+        return Slots(jax.device_put(host, self._sharding), s.member[pick], s.at[pick], s.good[pick], s.waiting)
+
+    def _seated(self, member: np.ndarray) -> Dials:
+        """Dials of the members in the slots; an empty slot has the first member's."""
+        chosen = jax.tree.map(lambda x: x[np.maximum(member, 0)], self._dials)
+        return jax.device_put(chosen, self._sharding)
+
+
+class _Functions:
+    """Compiled: initialise all slots, a round, new members into some slots."""
+
+    def __init__(self, program: Program, block: int, mesh: Mesh, every: int):
+        self.program, self._every = program, every
+        over = PartitionSpec("member")
+        spread = partial(jax.shard_map, mesh=mesh, check_vma=False, out_specs=over)
+        blocked = partial(over_blocks, block)
+        self.jitted = (
+            jax.jit(spread(lambda dials: blocked(jax.vmap(program.init), dials), in_specs=over)),
+            jax.jit(spread(lambda *slots: blocked(self._block_round, slots), in_specs=(over,) * 4), donate_argnums=0),
+            jax.jit(spread(lambda *slots: blocked(self._block_refill, slots), in_specs=(over,) * 3), donate_argnums=0),
+        )
+
+    def _block_round(self, slots: Any) -> Any:
+        state, dials, at, seated = slots
+
+        def go(state: State) -> Any:
+            state = jax.vmap(lambda s, d, start: self.program.advance_by(s, d, start, self._every))(state, dials, at)
+            metrics = jax.vmap(self.program.evaluate)(state, dials)
+            zero = jnp.zeros_like(state.loss_sum), jnp.zeros_like(state.loss_count)
+            return state._replace(loss_sum=zero[0], loss_count=zero[1]), metrics
+
+        shapes = jax.eval_shape(go, state)[1]
+        nothing = lambda state: (state, jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes))  # noqa: E731
+        return jax.lax.cond(seated.any(), go, nothing, state)
+
+    def _block_refill(self, slots: Any) -> State:
+        state, dials, comes = slots
+
+        def fresh(state: State) -> State:
+            new = jax.vmap(self.program.init)(dials)
+            choose = lambda a, b: jnp.where(comes.reshape(-1, *[1] * (a.ndim - 1)), a, b)  # noqa: E731
+            return jax.tree.map(choose, new, state)
+
+        return jax.lax.cond(comes.any(), fresh, lambda state: state, state)
+
+
+_COMPILED: dict[Any, _Functions] = {}

@@ -1,0 +1,111 @@
+"""Members that leave early: each trains as it would alone, and those who wait get their turn."""
+
+from itertools import pairwise
+
+import jax
+import numpy as np
+import pytest
+
+from lopsided.core.errors import InputError
+from lopsided.engines.ensemble import Ensemble
+from lopsided.engines.members import Member
+from lopsided.engines.pool import Pool
+from lopsided.run import run
+from lopsided.store.parts import Store
+from lopsided.store.results import load
+from lopsided.store.rows import connect
+
+EASY = {"at_least": 0.95}
+
+
+def spec_of(parity, **changes):
+    plan = {"name": "fixed", "size": 256, "batch": 32}
+    plain = {"steps": 400, "evaluation": {"every": 20, "samples": 256}, "plan": plan}
+    return parity(**{**plain, **changes})
+
+
+def curves(engine):
+    """{member: {step: accuracy}} of everything that the engine yields."""
+    found = {}
+    for stretch in engine.run():
+        who = range(len(engine.members)) if stretch.who is None else stretch.who
+        steps = np.broadcast_to(stretch.step, len(stretch.diverged))
+        for w, step, value in zip(who, steps, stretch.metrics["test/accuracy"], strict=True):
+            found.setdefault(int(w), {})[int(step)] = float(value)
+    return found
+
+
+def test_members_train_as_in_an_ensemble_until_they_leave(parity):
+    members = [Member(spec_of(parity), seed) for seed in range(150)]
+    whole = curves(Ensemble(members))
+    pool = Pool([m._replace(spec=spec_of(parity, until=EASY)) for m in members], jax.devices()[:1])
+    assert pool.state.waiting < 150  # some have to wait for a slot
+    early = curves(pool)
+    assert sorted(early) == list(range(150))
+    for i, curve in early.items():
+        assert curve == {step: whole[i][step] for step in curve}  # same programs, same numbers
+        good = [v >= 0.95 for _, v in sorted(whole[i].items())]
+        twice = [a and b for a, b in pairwise(good)]
+        leaves = (twice.index(True) + 2) * 20 if any(twice) else 400
+        assert max(curve) == leaves
+    assert pool.finished
+    assert pool.position == 400
+    assert sum(max(c) < 400 for c in early.values()) > 10
+
+
+def test_a_diverged_member_leaves(parity):
+    fast = spec_of(parity, until=EASY, loss="square", optimizer={"name": "sgd", "lr": 1e4})
+    slow = spec_of(parity, until=EASY, loss="square", optimizer={"name": "sgd", "lr": 1e-6})
+    found = curves(Pool([Member(fast, 0), Member(slow, 0)]))
+    assert max(found[0]) < 100
+    assert max(found[1]) == 400
+
+
+def test_rows_end_where_the_member_left_and_curves_keep_its_last_value(parity, tmp_path):
+    spec, store = spec_of(parity, until=EASY), Store(tmp_path)
+    run([spec], 6, store)
+    results = load(store, "r", "laptop", {"arm": spec}, {"arm": 6})
+    arm = results["arm"]
+    assert arm.metric("test/accuracy").shape == (6, 20)
+    assert list(arm.steps) == [20 * (i + 1) for i in range(20)]
+    assert list(arm.samples) == [32 * s for s in arm.steps]
+    with connect(store) as con:
+        rows = con.execute("SELECT seed, max(step), count(*) FROM rows GROUP BY seed").fetchall()
+    for seed, last, _ in rows:
+        at = last // 20 - 1
+        values = arm.metric("test/accuracy")[seed]
+        assert (values[at:] == values[at]).all()
+        assert last == 400 or (values[at - 1 : at + 1] >= 0.95).all()
+    assert min(last for _, last, _ in rows) < 400
+
+
+def test_a_pool_goes_on_from_its_state(parity):
+    members = [Member(spec_of(parity, until=EASY), seed) for seed in range(140)]
+    device = jax.devices()[:1]
+    unbroken = curves(Pool(members, device))
+    pool, found = Pool(members, device), {}
+    for stretch in pool.run():
+        for w, step, value in zip(stretch.who, stretch.step, stretch.metrics["test/accuracy"], strict=True):
+            found.setdefault(int(w), {})[int(step)] = float(value)
+        other = Pool(members, device)
+        other.restore(pool.step, pool.seconds, jax.device_get(pool.state))
+        pool.restore(pool.step, pool.seconds, jax.device_get(other.state))
+    assert found == unbroken
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"until": {}}, "either at_least or at_most"),
+        ({"until": {"at_least": 0.9, "at_most": 1.0}}, "either at_least or at_most"),
+        ({"until": EASY, "steps": 410}, "multiple of evaluation.every"),
+        ({"until": EASY, "evaluation": {"every": 20, "per_decade": 5}}, "per_decade"),
+        (
+            {"until": EASY, "task": {"name": "single-index", "d": 8}, "loss": "square"},
+            "task 'single-index' has real-valued targets",
+        ),
+    ],
+)
+def test_rules_that_make_no_sense(parity, changes, message):
+    with pytest.raises(InputError, match=message):
+        spec_of(parity, **changes)

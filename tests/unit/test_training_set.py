@@ -1,0 +1,156 @@
+"""Changes of the training set do exactly what they say, and leave the rest of the task alone."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from lopsided.core.errors import InputError
+from lopsided.core.keys import stream
+from lopsided.core.registry import registered
+from lopsided.core.spec import Spec
+from lopsided.core.training_set import CHANGES
+from lopsided.engines import training_stream
+
+SIM = {
+    "task": {"name": "single-index", "d": 12},
+    "model": {"name": "mlp", "width": 16},
+    "plan": {"name": "full-batch", "size": 512},
+    "optimizer": {"name": "sgd", "lr": 0.01},
+    "loss": "square",
+    "steps": 4,
+    "evaluation": {"every": 2, "samples": 64},
+}
+
+
+def samples(spec, n, seed=3, random=None, name="train"):
+    world, train = spec.task.world(stream(seed, "world")), stream(seed, name)
+    words = jnp.array([seed, 0], jnp.uint32)
+
+    @jax.jit
+    def draw():
+        change = training_stream.change_of(spec, words, train, world)
+        one = lambda i: training_stream.sample(spec, change, train, i, None, world, None, random)  # noqa: E731
+        return jax.vmap(one)(jnp.arange(n, dtype=jnp.uint32))
+
+    return draw(), world
+
+
+def test_balanced_inputs_have_mean_zero(parity):
+    spec = parity(training_set={"remove": "balanced-inputs"}, plan={"name": "full-batch", "size": 254})
+    found, _ = samples(spec, 254)
+    x, y = np.asarray(found.inputs), np.asarray(found.targets)
+    assert (x.sum(0) == 0).all()
+    assert (x[y == 1].sum(0) == 0).all()  # an even parity does not change with the sign of its inputs
+    assert y.sum() != 0
+
+
+def test_balanced_labels_have_mean_zero_in_every_class(parity):
+    spec = parity(training_set={"remove": "balanced-labels"}, plan={"name": "full-batch", "size": 256})
+    found, world = samples(spec, 256)
+    x, y = np.asarray(found.inputs), np.asarray(found.targets)
+    assert y.sum() == 0
+    assert (x[y == 1].sum(0) == 0).all()
+    assert (x[y == -1].sum(0) == 0).all()
+    assert all(spec.task.oracle(a, world) == b for a, b in zip(x, y, strict=True))
+    assert len(np.unique(x, axis=0)) > 100
+
+
+def test_whitened_inputs_have_covariance_one():
+    spec = Spec.parse({**SIM, "training_set": {"remove": "whitened"}})
+    found, world = samples(spec, 512)
+    x = np.asarray(found.inputs, np.float64)
+    np.testing.assert_allclose(x.mean(0), 0, atol=1e-5)
+    np.testing.assert_allclose(x.T @ x / 512, np.eye(12), atol=1e-4)
+    for a, b in zip(x[:50], np.asarray(found.targets), strict=False):
+        np.testing.assert_allclose(spec.task.oracle(a, world), b, rtol=1e-3, atol=1e-3)
+    plain, _ = samples(Spec.parse(SIM), 512)
+    assert np.abs(np.asarray(plain.inputs).mean(0)).max() > 1e-2
+
+
+def test_the_whole_population_comes_once(parity):
+    spec = parity(training_set={"remove": "repeats"}, plan={"name": "full-batch", "size": 256})
+    x = np.asarray(samples(spec, 256)[0].inputs)
+    assert len(np.unique(x, axis=0)) == 256
+    other = np.asarray(samples(spec, 64, seed=4)[0].inputs)
+    assert (x[:64] != other).any()
+
+
+def test_a_biased_stream_has_the_means_of_the_small_sample(parity):
+    spec = parity(training_set={"biased_by": 8}, plan={"name": "online", "batch": 16})
+    found, world = samples(spec, 20_000)
+    x = np.asarray(found.inputs)
+    first = jax.vmap(lambda i: spec.task.sample(stream(3, "bias"), i, None, world).inputs)(jnp.arange(8))
+    np.testing.assert_allclose(x.mean(0), np.asarray(first).mean(0), atol=0.03)
+    assert all(spec.task.oracle(a, world) == b for a, b in zip(x[:200], np.asarray(found.targets), strict=False))
+    centred = x - x.mean(0)
+    covariance = centred.T @ centred / len(x)
+    assert np.abs(covariance - np.diag(np.diag(covariance))).max() < 0.03
+
+
+def phases(labels):
+    return {
+        "name": "full-batch-phases",
+        "phases": [{"steps": 2, "size": 256, "labels": labels}, {"steps": 2, "size": 512}],
+    }
+
+
+def test_random_signs_are_fair_and_stay(parity):
+    spec = parity(plan=phases("random"), steps=4, evaluation={"every": 2, "samples": 64})
+    found = samples(spec, 4096, random=jnp.bool_(True))[0]
+    again = samples(spec, 4096, random=jnp.bool_(True))[0]
+    true = samples(spec, 4096, random=jnp.bool_(False))[0]
+    y = np.asarray(found.targets)
+    assert (y == np.asarray(again.targets)).all()
+    assert (np.asarray(found.inputs) == np.asarray(true.inputs)).all()
+    assert abs(y.mean()) < 0.08
+    assert abs((y * np.asarray(true.targets)).mean()) < 0.08
+    assert set(np.unique(y)) == {-1.0, 1.0}
+
+
+def test_random_direction_keeps_the_link():
+    spec = Spec.parse({**SIM, "plan": phases("random")})
+    found, _ = samples(spec, 20_000, random=jnp.bool_(True))
+    true, world = samples(spec, 20_000, random=jnp.bool_(False))
+    a, b = np.asarray(found.targets), np.asarray(true.targets)
+    x = np.asarray(found.inputs)
+    assert abs(a.var() - b.var()) < 0.1 * b.var() * 5  # heavy tails
+    # E[y x x x] points at the direction: its overlap with the true one is that of two random directions.
+    other = spec.task.world(jax.random.fold_in(stream(3, "labels"), 0))
+    np.testing.assert_allclose(a, np.asarray(jax.vmap(lambda v: spec.task.of_inputs(v, other).targets)(x)), rtol=1e-4, atol=1e-4)
+    assert abs(float(other @ world)) < 0.95
+
+
+@pytest.mark.parametrize("name", registered("task"))
+def test_what_a_task_says_it_supports_is_known(name):
+    assert registered("task")[name].supports <= set(CHANGES)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"training_set": {"remove": "whitened"}}, "task 'sparse-parity' can do balanced-inputs"),
+        ({"training_set": {"remove": "balanced-labels"}, "plan": {"name": "full-batch", "size": 66}}, "multiples of 4"),
+        ({"training_set": {"biased_by": 8}}, "samples are all fresh"),
+        ({"training_set": {"biased_by": 8, "remove": "repeats"}}, "either remove or biased_by"),
+        ({"training_set": {"remove": "bias"}}, "training_set"),
+        ({"task": {"name": "sparse-parity", "d": 40, "k": 2}, "training_set": {"remove": "repeats"}}, "at most 2.30"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(parity, changes, message):
+    with pytest.raises(InputError, match=message):
+        parity(**changes)
+
+
+def test_whitening_needs_one_set_larger_than_the_dimension():
+    small = {**SIM, "training_set": {"remove": "whitened"}, "plan": {"name": "full-batch", "size": 12}}
+    with pytest.raises(InputError, match="more than d = 12"):
+        Spec.parse(small)
+    with pytest.raises(InputError, match="one fixed set"):
+        Spec.parse({**small, "plan": {"name": "online", "batch": 4}})
+
+
+def test_random_labels_need_a_task_that_has_them(tracking):
+    plan = {"name": "phases", "batch": 16, "phases": [{"steps": 30, "size": 64, "labels": "random"}]}
+    with pytest.raises(InputError, match="random"):
+        tracking(plan=plan, skills={"name": "uniform"})
