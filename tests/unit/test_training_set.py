@@ -117,7 +117,9 @@ def test_random_direction_keeps_the_link():
     assert abs(a.var() - b.var()) < 0.1 * b.var() * 5  # heavy tails
     # E[y x x x] points at the direction: its overlap with the true one is that of two random directions.
     other = spec.task.world(jax.random.fold_in(stream(3, "labels"), 0))
-    np.testing.assert_allclose(a, np.asarray(jax.vmap(lambda v: spec.task.of_inputs(v, other).targets)(x)), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(
+        a, np.asarray(jax.vmap(lambda v: spec.task.of_inputs(v, other).targets)(x)), rtol=1e-4, atol=1e-4
+    )
     assert abs(float(other @ world)) < 0.95
 
 

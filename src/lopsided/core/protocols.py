@@ -224,9 +224,13 @@ class Plan(Config):
         """Raise `InputError` if the plan cannot run for `steps` steps."""
 
     @property
-    def engine(self) -> Literal["sampled", "population", "idealised"]:
-        """What runs it: training on samples, on exact expectations, or no training but theory's prediction."""
+    def engine(self) -> Literal["sampled", "population", "idealised", "two-phase"]:
+        """What runs it: training on samples, on exact expectations, both in turn, or no training but theory."""
         return "sampled"
+
+    def check(self, task: Task, model: Model, optimizer: Optimizer, loss: LossName) -> None:
+        """Raise `InputError` if the plan does not fit the other parts."""
+        return
 
     @property
     def fresh(self) -> bool:

@@ -100,7 +100,8 @@ class Spec(Config):
         if self.evaluation.every > self.steps:
             raise InputError(f"evaluation.every = {self.evaluation.every}: at most steps = {self.steps}")
         self.plan.declared(self.steps)
-        if self.plan.engine != "sampled":
+        self.plan.check(self.task, self.model, self.optimizer, self.loss)
+        if self.plan.engine in ("population", "idealised"):
             self._without_samples()
         for probe in self.probes:
             probe.check(self.task, self.model)
@@ -128,6 +129,8 @@ class Spec(Config):
         """Patterns name parameters, and the optimizer can give them rates of their own."""
         if not self.groups:
             return
+        if self.plan.engine != "sampled":
+            raise InputError(f"groups: plan {self.plan.name!r} trains all parameters alike")  # type: ignore[attr-defined]
         if not self.optimizer.grouped and any(group.lr != 1 for group in self.groups):
             raise InputError(f"groups: optimizer {self.optimizer.name!r} has one learning rate for all parameters")  # type: ignore[attr-defined]
         init = lambda key: self.model.init(key, self.task.inputs, self.task.outputs)  # noqa: E731
@@ -149,8 +152,6 @@ class Spec(Config):
     def _without_samples(self) -> None:
         """What a plan that draws no samples asks of the other parts."""
         name = self.plan.name  # type: ignore[attr-defined]
-        if self.groups:
-            raise InputError(f"groups: plan {name!r} trains all parameters alike")
         if not self.task.has_population_loss:
             can = [t for t, cls in registry.registered("task").items() if cls.has_population_loss]  # type: ignore[attr-defined]
             raise InputError(

@@ -22,6 +22,9 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from lopsided.engines.members import Dials, Member, State, dials_of, group_key
 from lopsided.engines.population import PopulationProgram
 from lopsided.engines.program import Program
+from lopsided.engines.two_phase import TwoPhaseProgram
+
+AnyProgram = Program | PopulationProgram | TwoPhaseProgram
 
 BLOCK_BYTES = 2**20
 """Saved activations of the members that advance together on one CPU core."""
@@ -146,12 +149,13 @@ def _adapted(length: int, took: float, slice_seconds: float) -> int:
     return max(1, length // 2) if took > slice_seconds else length
 
 
-def program_of(spec: Any) -> Program | PopulationProgram:
+def program_of(spec: Any) -> AnyProgram:
     """The program that the spec's plan asks for."""
-    return PopulationProgram(spec) if spec.plan.engine == "population" else Program(spec)
+    kinds = {"population": PopulationProgram, "two-phase": TwoPhaseProgram}
+    return kinds.get(spec.plan.engine, Program)(spec)
 
 
-def block_size(program: Program | PopulationProgram, devices: Sequence[Any]) -> int:
+def block_size(program: AnyProgram, devices: Sequence[Any]) -> int:
     if devices[0].platform != "cpu":
         return 1 << 30
     return int(np.clip(BLOCK_BYTES // program.block_bytes, 1, LARGEST_BLOCK))
@@ -168,7 +172,7 @@ def over_blocks(size: int, one_block: Any, trees: Any) -> Any:
 class _Functions:
     """The compiled functions of a program, cut into blocks and spread over devices; shared by later ensembles."""
 
-    def __init__(self, program: Program | PopulationProgram, block: int, mesh: Mesh):
+    def __init__(self, program: AnyProgram, block: int, mesh: Mesh):
         self.program, self._block = program, block
         over, plain = PartitionSpec("member"), PartitionSpec()
         spread = partial(jax.shard_map, mesh=mesh, check_vma=False)
