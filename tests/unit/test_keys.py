@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats as sps
 
-from lopsided.core.keys import below, shuffled, stream, unit, words
+from lopsided.core.keys import below, normal, shuffled, stream, unit, words
 from lopsided.core.threefry import threefry2x32
 
 
@@ -78,3 +79,11 @@ def test_shuffled_mixes():
 
 def test_unit_is_below_one():
     assert float(unit(jnp.array([2**32 - 1], jnp.uint32))[0]) < 1.0
+
+
+def test_normal_numbers_are_the_quantiles_of_their_words():
+    bits = np.linspace(0, 2**32 - 1, 100_001).astype(np.uint32)
+    u = ((bits >> 9) + 0.5) / 2**23
+    np.testing.assert_allclose(np.asarray(normal(jnp.asarray(bits))), sps.norm.ppf(u), atol=5e-5)
+    drawn = np.asarray(jax.vmap(lambda i: normal(words(stream(0, "n"), i, 10)))(jnp.arange(20_000))).ravel()
+    assert sps.kstest(drawn, "norm").pvalue > 1e-3

@@ -91,7 +91,7 @@ class Config(BaseModel):
                 return [blank(v, dials.get(str(i), {})) for i, v in enumerate(value)]
             return (
                 {
-                    k: (blank(v, dials[k]) if isinstance(dials[k], dict) else None) if k in dials else v
+                    k: (blank(v, dials[k]) if isinstance(dials[k], dict) else "dial") if k in dials else v
                     for k, v in value.items()
                 }
                 if isinstance(value, dict)

@@ -60,9 +60,33 @@ def unit(bits: UInt32[Array, "*n"]) -> Float[Array, "*n"]:
 
 
 def normal(bits: UInt32[Array, "*n"]) -> Float[Array, "*n"]:
-    """Random words to standard normal numbers by inversion (23 bits of each word; the largest is 5.3)."""
+    """Random words to standard normal numbers by inversion (23 bits of each word; the largest is 5.3).
+
+    The inverse error function is Giles's (2010), which `jax.lax.erf_inv` has too; written out, XLA fuses it with the
+    generator in a quarter of the time (2^14 x 20 numbers on one CPU core: 1.6 against 6.7 ms). Good to 3e-5.
+    """
     u = ((bits >> 9).astype(jnp.float32) + 0.5) * jnp.float32(2.0**-22) - 1  # exact, in (-1, 1)
-    return jnp.float32(2**0.5) * jax.lax.erf_inv(u)
+    w = -jnp.log((1 - u) * (1 + u))
+    centre, tail = _polynomial(_GILES_CENTRE, w - 2.5), _polynomial(_GILES_TAIL, jnp.sqrt(w) - 3)
+    return jnp.float32(2**0.5) * u * jnp.where(w < 5, centre, tail)
+
+
+_GILES_CENTRE = (
+    *(2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087),
+    *(-0.00125372503, -0.00417768164, 0.246640727, 1.50140941),
+)
+_GILES_TAIL = (
+    *(-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773),
+    *(-0.0076224613, 0.00943887047, 1.00167406, 2.83297682),
+)
+
+
+def _polynomial(coefficients: tuple[float, ...], x: Array) -> Array:
+    """Horner's rule, highest power first."""
+    total = jnp.float32(coefficients[0])
+    for c in coefficients[1:]:
+        total = jnp.float32(c) + total * x
+    return total
 
 
 def below(bits: UInt32[Array, "*n"], size: Integer[Array, ""] | int) -> UInt32[Array, "*n"]:

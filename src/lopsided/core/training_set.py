@@ -58,8 +58,6 @@ class TrainingSet(Config):
                 )
         if plan.relabels:
             _supported(task, "random-labels", "plan: labels = 'random'")
-        if plan.relabels and self != TrainingSet():
-            raise InputError("training_set: not together with random labels")
         if self.biased_by is not None:
             _supported(task, "biased", f"training_set.biased_by = {self.biased_by}")
             if not plan.fresh:

@@ -21,33 +21,46 @@ PIECE = 1024
 
 
 class Change(NamedTuple):
-    """What has to be known about the whole set before one of its samples can be changed."""
+    """What has to be known before one of the samples can be changed."""
 
     mean: Any = None  # (D,): to take away (whitened), or to put in (biased)
     rotation: Any = None  # (D, D): inverse of the Cholesky factor of the set's covariance
-    key: Any = None  # stream of the biased coordinates, of random labels, or the order of all inputs
+    key: Any = None  # stream of the biased coordinates, or two words for the order of all inputs
+    labels: Any = None  # stream of random labels
 
 
 def change_of(spec: Spec, seed: Any, train: Key, world: Any) -> Change:
     """Pure function of the member; the set is gone through in pieces, never stored."""
     shape = spec.training_set
+    change = Change(labels=stream(seed, "labels") if spec.plan.relabels else None)
     if shape.biased_by is not None:
         mean, _ = _moments(spec.task, stream(seed, "bias"), shape.biased_by, world)
-        return Change(mean, key=stream(seed, "biased"))
+        return change._replace(mean=mean, key=stream(seed, "biased"))
     if shape.remove == "whitened":
-        size = spec.plan.stored()
-        mean, second = _moments(spec.task, train, size, world)
+        mean, second = _moments(spec.task, train, spec.plan.stored(), world)
         factor = jnp.linalg.cholesky(second - jnp.outer(mean, mean))
-        return Change(mean, solve_triangular(factor, jnp.eye(len(mean), dtype=mean.dtype), lower=True))
+        rotation = solve_triangular(factor, jnp.eye(len(mean), dtype=mean.dtype), lower=True)
+        return change._replace(mean=mean, rotation=rotation)
     if shape.remove == "repeats":
-        return Change(key=words(stream(seed, "order"), 0))
-    return Change(key=stream(seed, "labels") if spec.plan.relabels else None)
+        return change._replace(key=words(stream(seed, "order"), 0))
+    return change
 
 
 def sample(
     spec: Spec, change: Change, train: Key, index: Any, law: SkillLaw | None, world: Any, level: Any, random: Any
 ) -> Sample:
-    """The training sample at `index`."""
+    """The training sample at `index`; its label is random where `random` (() bool, or None for never)."""
+    true = _with_true_label(spec, change, train, index, law, world, level)
+    if random is None:
+        return true
+    return true._replace(
+        targets=jnp.where(random, spec.task.random_target(change.labels, index, true.inputs), true.targets)
+    )
+
+
+def _with_true_label(
+    spec: Spec, change: Change, train: Key, index: Any, law: SkillLaw | None, world: Any, level: Any
+) -> Sample:
     task, remove = spec.task, spec.training_set.remove
     if spec.training_set.biased_by is not None:
         x = jnp.where(unit(words(change.key, index, len(change.mean))) < (1 + change.mean) / 2, 1.0, -1.0)
@@ -63,10 +76,7 @@ def sample(
         x, place = task.sample(train, index // group, law, world).inputs, index % group
         x = jnp.where(place % 2 == 1, -x, x)
         return task.of_inputs(jnp.where(place >= 2, task.label_flipped(x), x) if group > 2 else x, world)
-    plain = task.sample(train, index, law, world) if level is None else task.sample(train, index, law, world, level)
-    if random is None:
-        return plain
-    return plain._replace(targets=jnp.where(random, task.random_target(change.key, index, plain.inputs), plain.targets))
+    return task.sample(train, index, law, world) if level is None else task.sample(train, index, law, world, level)
 
 
 def _moments(task: Task, key: Key, size: Any, world: Any) -> tuple[Array, Array]:

@@ -21,6 +21,8 @@ from rich.text import Text
 from lopsided.run import Progress
 
 PLAIN_EVERY = 10.0
+LATEST = 24
+"""Arms shown at most: those that appeared last."""
 
 
 class Screen(Console):
@@ -70,13 +72,11 @@ class Display:
         if values is None:
             values = next(iter(progress.stretch.metrics.values()))
         diverged = progress.stretch.diverged >= 0
-        for member, value, gone in zip(progress.members, values.tolist(), diverged.tolist(), strict=True):
-            self._rows.setdefault(self._arm(member.spec), {})[member.seed] = (
-                progress.step,
-                progress.steps,
-                value,
-                gone,
-            )
+        stretch = progress.stretch
+        present = progress.members if stretch.who is None else [progress.members[i] for i in stretch.who]
+        steps = np.broadcast_to(stretch.step, len(present)).tolist()
+        for member, step, value, gone in zip(present, steps, values.tolist(), diverged.tolist(), strict=True):
+            self._rows.setdefault(self._arm(member.spec), {})[member.seed] = step, progress.steps, value, gone
         speed = len(progress.members) * progress.step / max(progress.stretch.seconds, 1e-9)
         left = "" if progress.left is None else f" · about {_clock(progress.left)} left"
         self._say(progress, f"{speed:,.0f} member-steps/s · {_clock(progress.seconds)} gone{left}")
@@ -96,8 +96,10 @@ class Display:
                 return
             self._last_line = now
             arms = " · ".join(
-                f"{a} {np.median([v for *_, v, _ in members.values()]):.3f}" for a, members in self._rows.items()
+                f"{a} {np.median([v for *_, v, _ in members.values()]):.3f}"
+                for a, members in list(self._rows.items())[-LATEST:]
             )
+            arms = "… · " * (len(self._rows) > LATEST) + arms
             line = f"{progress.done:.0%} · step {progress.step:,}/{progress.steps:,} {arms} · {status}"
             self._log.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {line}\n")
             if not self._live:
@@ -107,7 +109,7 @@ class Display:
         table = Table(box=None, pad_edge=False)
         for column in ("arm", "step", "", f"{self._metric}: median", "lowest … highest", "diverged"):
             table.add_column(column, justify="left" if column in ("arm", "") else "right")
-        for arm, members in self._rows.items():
+        for arm, members in list(self._rows.items())[-LATEST:]:
             step, steps = min((s, n) for s, n, _, _ in members.values())
             finite = np.array([v for *_, v, _ in members.values() if np.isfinite(v)])
             low, middle, high = (f"{f(finite):.3f}" for f in (np.min, np.median, np.max)) if len(finite) else ("–",) * 3

@@ -98,6 +98,30 @@ def compare_times(slow: Times, fast: Times, null: float = 1.0) -> Comparison:
     return Comparison(float(effect), low, high, p)
 
 
+def compare_gaps(narrow: tuple[Times, Times], wide: tuple[Times, Times]) -> Comparison:
+    """Ratio of two gaps, (slow / fast of `wide`) / (slow / fast of `narrow`), each a ratio of median times.
+
+    The interval is the bootstrap's standard error on the log scale times Student's quantile (as for slopes; a
+    percentile interval of eight members is too short). Nothing is known where one of the four medians is censored.
+    """
+    nothing = Comparison(np.nan, 0.0, np.inf, np.nan)
+    arms = (*narrow, *wide)
+    if any(np.isinf(times.median) for times in arms):
+        return nothing
+
+    def log_ratio(*columns: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        slow_n, fast_n, slow_w, fast_w = (np.log(median(Times(*c).ordinal)) for c in columns)
+        with np.errstate(invalid="ignore"):
+            return (slow_w - fast_w) - (slow_n - fast_n)
+
+    draws = _bootstrap(log_ratio, *((t.time, t.censored) for t in arms))
+    if not np.isfinite(draws).all() or min(len(t.time) for t in arms) < 2:
+        return nothing
+    effect = float(log_ratio(*((t.time, t.censored) for t in arms)))
+    half = float(draws.std() * sps.t.ppf(0.975, min(len(t.time) for t in arms) - 1))
+    return Comparison(float(np.exp(effect)), float(np.exp(effect - half)), float(np.exp(effect + half)), np.nan)
+
+
 def _log_rank_p(a: Times, b: Times) -> float:
     horizon = min(_budget(a), _budget(b))
     time = np.concatenate([a.time, b.time])

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lopsided.stats.compare import Comparison, compare_times, compare_values, mean_interval
+from lopsided.stats.compare import Comparison, compare_gaps, compare_times, compare_values, mean_interval
 from lopsided.stats.slopes import PowerLaw
 from lopsided.stats.times import Times
 
@@ -67,6 +67,40 @@ class Statement:
         test = f"log-rank permutation p = {c.p_value:.3g}; bootstrap interval of the ratio of medians"
         measure = f"ratio of median {axis} to learn"
         return self._decided(recipe, scale, c, at_least, measure, len(slow.time) + len(fast.time), test)
+
+    def closed(self, recipe: str, scale: str, slow: Times, fast: Times, axis: str, within: float = 1.25) -> Claim:
+        """Neither arm is more than a factor `within` faster (an equivalence: the interval has to lie inside)."""
+        c = compare_times(slow, fast)
+        verdict: Verdict = "inconclusive"
+        if c.low >= 1 / within and c.high <= within:
+            verdict = "holds"
+        elif c.low > within or c.high < 1 / within:
+            verdict = "contradicted"
+        test = f"bootstrap interval of the ratio of medians inside {1 / within:.3g} to {within:.3g}"
+        members = len(slow.time) + len(fast.time)
+        return self._claim(
+            recipe, scale, f"ratio of median {axis} to learn", c.effect, c.low, c.high, verdict, members, test
+        )
+
+    def wider(
+        self, recipe: str, scale: str, narrow: tuple[Times, Times], wide: tuple[Times, Times], axis: str
+    ) -> Claim:
+        """The gap slow / fast of `wide` exceeds that of `narrow`."""
+        c = compare_gaps(narrow, wide)
+        verdict = _beyond(c.low - 1, c.high - 1)
+        members = sum(len(t.time) for t in (*narrow, *wide))
+        test = "bootstrap error of the log ratio of medians, Student's quantile"
+        return self._claim(
+            recipe,
+            scale,
+            f"ratio of two gaps in median {axis} to learn",
+            c.effect,
+            c.low,
+            c.high,
+            verdict,
+            members,
+            test,
+        )
 
     def higher(self, recipe: str, scale: str, low: np.ndarray, high: np.ndarray, what: str) -> Claim:
         """`high`'s final values exceed `low`'s."""

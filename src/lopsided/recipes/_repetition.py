@@ -1,0 +1,137 @@
+"""What the recipes on repetition share: a perceptron's spec, a sweep of learning rates, and the best rate of an arm.
+
+Learning rates ride inside the ensemble. Members whose seed is a multiple of three choose an arm's rate, the others are
+judged at that rate: no verdict rests on a member that was looked at to make a choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from lopsided.core.spec import Spec
+from lopsided.report.panels import AXIS_LABEL, METRIC_LABEL, Panel, over_members
+from lopsided.stats.times import Times, time_to_learn
+from lopsided.store.results import Arm, Results
+
+CHOOSER = 3
+"""One seed in three chooses."""
+SEEDS = 12
+"""Four choosing and eight judged members."""
+PARITY = {"smoke": (8, 2), "laptop": (14, 6), "paper": (20, 6)}
+SMALL = {"smoke": 2**6, "laptop": 2**11, "paper": 2**14}
+RATES = {"smoke": (0.5, 1.0), "laptop": (1.0, 1.5, 2.0, 3.0, 4.0), "paper": tuple(np.round(1.2 ** np.arange(-6, 9), 3))}
+STEPS = {"smoke": 60, "laptop": 2000, "paper": 6000}
+EVERY = {"smoke": 20, "laptop": 20, "paper": 20}
+SAMPLES = {"smoke": 64, "laptop": 2048, "paper": 4096}
+SOLVED = 0.95
+
+
+def parity_task(scale: str) -> dict[str, Any]:
+    """The scale's (d, k)-parity."""
+    d, k = PARITY[scale]
+    return {"name": "sparse-parity", "d": d, "k": k}
+
+
+def full_batch(scale: str, size: int | None = None) -> dict[str, Any]:
+    """Plan and training set of gradient descent on `size` samples without repeats; None: the whole population."""
+    size = 2 ** PARITY[scale][0] if size is None else size
+    return {"plan": {"name": "full-batch", "size": size}, "training_set": {"remove": "repeats"}}
+
+
+def perceptron(scale: str, lr: float, **changes: Any) -> Spec:
+    """A two-layer perceptron of width 64 on the scale's parity by full-batch gradient descent; `changes` are the spec's
+    (those of `model` are added to the default)."""
+    model = {"name": "mlp", "width": 16 if scale == "smoke" else 64, **changes.pop("model", {})}
+    plain = {
+        "task": parity_task(scale),
+        "model": model,
+        "optimizer": {"name": "sgd", "lr": float(lr)},
+        "loss": "logistic",
+        "steps": STEPS[scale],
+        "evaluation": {"every": EVERY[scale], "samples": SAMPLES[scale]},
+        "probes": [{"name": "weight-norms"}],
+        "until": {"metric": "test/accuracy", "at_least": SOLVED},
+    }
+    return Spec.parse({**plain, **changes})
+
+
+def swept(arms: Mapping[str, Callable[[float], Spec]], rates: Sequence[float]) -> dict[str, Spec]:
+    """Every arm at every learning rate, named `arm, lr 2`."""
+    return {f"{name}, lr {rate:g}": make(float(rate)) for name, make in arms.items() for rate in rates}
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """An arm at its best learning rate."""
+
+    name: str
+    lr: float
+    arm: Arm
+    judged: np.ndarray  # (M,) bool
+
+    def times(self, axis: Literal["steps", "samples"] = "steps") -> Times:
+        """Time to learn of the judged members."""
+        return _times(self.arm, self.judged, axis)
+
+    def curve(self, metric: str) -> np.ndarray:
+        """(V, T) values of the judged members."""
+        return self.arm.metric(metric)[self.judged]
+
+    @property
+    def label(self) -> str:
+        """For legends."""
+        return f"{self.name} (lr {self.lr:g})"
+
+
+def tuned(results: Results, name: str) -> Tuned:
+    """The rate with the smallest median steps to learn among choosing members (ties: smallest mean, a member that never
+    learned counted as twice its budget), and who is judged. With fewer than two seeds everybody does both."""
+    arms = {n: arm for n, arm in results.arms.items() if n.rpartition(", lr ")[0] == name}
+    seeds = np.array(next(iter(arms.values())).seeds)
+    chooses = seeds % CHOOSER == 0 if len(seeds) > 1 else np.ones(len(seeds), bool)
+    judged = ~chooses if len(seeds) > 1 else chooses
+
+    def cost(n: str) -> tuple[float, float]:
+        times = _times(arms[n], chooses, "steps")
+        return times.median, float((times.time * (1 + times.censored)).mean())
+
+    best = min(arms, key=cost)
+    return Tuned(name, float(best.rpartition(", lr ")[2]), arms[best], judged)
+
+
+def _times(arm: Arm, members: np.ndarray, axis: str) -> Times:
+    until = arm.spec.until
+    assert until is not None
+    values = arm.metric(until.metric)[members]
+    x = getattr(arm, axis)
+    if until.at_least is not None:
+        return time_to_learn(x, values, until.at_least)
+    return time_to_learn(x, -values, -(until.at_most or 0.0))
+
+
+def panel(
+    arms: Sequence[Tuned], metric: str, axis: Literal["steps", "samples"], title: str, log_y: bool = False
+) -> Panel:
+    """Curves of arms at their best rates, judged members only; long flat ends are cut at the slowest arm."""
+    lines = [over_members(t.label, getattr(t.arm, axis), t.curve(metric), i) for i, t in enumerate(arms)]
+    label = METRIC_LABEL.get(metric, metric.split("/")[-1])
+    return Panel(title, AXIS_LABEL[axis], label, lines, log_x=axis == "samples", log_y=log_y)
+
+
+def chosen_rates(results: Results, names: Sequence[str], title: str = "Best learning rates") -> Panel:
+    """Median steps to learn against the learning rate, choosing members: what the choice was made from."""
+    lines = []
+    for i, name in enumerate(names):
+        arms = [
+            (float(n.rpartition(", lr ")[2]), a) for n, a in results.arms.items() if n.rpartition(", lr ")[0] == name
+        ]
+        arms.sort(key=lambda pair: pair[0])
+        seeds = np.array(arms[0][1].seeds)
+        chooses = seeds % CHOOSER == 0
+        steps = np.stack([_times(arm, chooses, "steps").ordinal for _, arm in arms], axis=1)
+        lines.append(over_members(name, np.array([rate for rate, _ in arms]), steps, i))
+    return Panel(title, "learning rate", "steps to learn (choosing members)", lines, log_x=True, log_y=True)

@@ -1,0 +1,95 @@
+"""adam: an adaptive optimizer closes the gap between small and large sets, at every depth.
+
+Paper C, figure 29: AdamW on (20, 6)-parity with perceptrons of depth 2, 4, 6. If the gap comes from how fast layers
+grow relative to one another, an optimizer whose steps do not depend on the gradient's size should not have it.
+
+    lopsided run adam --scale laptop
+
+`laptop` changes: (14, 6)-parity, N = 2^11 against all 2^14 inputs, full batches, depths 2 and 4. Rates are swept per
+arm; four seeds choose, eight are judged. "Closed" means that neither arm needs 25 % more steps.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from lopsided.core.recipe import Recipe, Scale, ScaleName
+from lopsided.core.spec import Spec
+from lopsided.recipes._repetition import SEEDS, SMALL, chosen_rates, full_batch, panel, perceptron, swept, tuned
+from lopsided.report.panels import Figure
+from lopsided.stats.times import Times
+from lopsided.stats.verdict import Claim, Statement
+from lopsided.store.results import Results
+
+DEPTHS = {"smoke": (2, 3), "laptop": (2, 4), "paper": (2, 4, 6)}
+ADAM_RATES = {
+    "smoke": (0.003, 0.01),
+    "laptop": (0.003, 0.005, 0.01, 0.02, 0.03),
+    "paper": (0.001, 0.0015, 0.002, 0.003),
+}
+SGD_RATES = {"smoke": (0.5, 1.0), "laptop": (1.0, 1.5, 2.0, 3.0, 4.0), "paper": (0.3, 0.36, 0.43, 0.52, 0.62, 0.75)}
+STEPS = {"smoke": 60, "laptop": 1000, "paper": 4000}
+WITH_SGD = Statement("depth 2, SGD: the small set needs fewer steps", "a gap without Adam (fig. 2)")
+
+
+def _closed(depth: int) -> Statement:
+    return Statement(f"depth {depth}, AdamW: small and large sets need the same steps, within 25 %", "no gap (fig. 29)")
+
+
+class Adam(Recipe):
+    name = "adam"
+    paper = "C: Less Data, Faster Training"
+    figure_number = "29 (a, b, c)"
+    question = "Does an adaptive optimizer close the gap between small and large sets?"
+    threshold = 0.95
+    scales: ClassVar = {
+        "smoke": Scale(2, 5, "2 CPU cores"),
+        "laptop": Scale(SEEDS, 300, "2 CPU cores"),
+        "paper": Scale(SEEDS, 500_000, "2 CPU cores, estimated"),
+    }
+
+    def specs(self, scale: ScaleName) -> dict[str, Spec]:
+        def arm(optimizer: str, depth: int, size: int | None, steps: int):  # type: ignore[no-untyped-def]
+            def make(lr: float) -> Spec:
+                chosen: dict[str, Any] = {"optimizer": {"name": optimizer, "lr": lr}, "model": {"depth": depth}}
+                return perceptron(scale, lr, steps=steps, **full_batch(scale, size), **chosen)
+
+            return make
+
+        steps = STEPS[scale]
+        sgd = {
+            _arm("SGD", 2, small): arm("sgd", 2, SMALL[scale] if small else None, 2 * steps) for small in (True, False)
+        }
+        adam = {
+            _arm("AdamW", depth, small): arm("adamw", depth, SMALL[scale] if small else None, steps)
+            for depth in DEPTHS[scale]
+            for small in (True, False)
+        }
+        return swept(sgd, SGD_RATES[scale]) | swept(adam, ADAM_RATES[scale])
+
+    def statements(self) -> list[Statement]:
+        return [WITH_SGD, *map(_closed, DEPTHS["laptop"])]
+
+    def claims(self, results: Results) -> list[Claim]:
+        at = (self.name, results.scale)
+
+        def times(optimizer: str, depth: int, small: bool) -> Times:
+            return tuned(results, _arm(optimizer, depth, small)).times()
+
+        closed = [
+            _closed(d).closed(*at, times("AdamW", d, False), times("AdamW", d, True), "steps") for d in DEPTHS["laptop"]
+        ]
+        return [WITH_SGD.faster(*at, times("SGD", 2, False), times("SGD", 2, True), "steps"), *closed]
+
+    def figure(self, results: Results) -> Figure:
+        kinds = list(dict.fromkeys(n.rpartition(", lr ")[0].rpartition(", ")[0] for n in results.arms))
+        panels = [
+            panel([tuned(results, f"{kind}, {size}") for size in ("small", "all")], "test/accuracy", "steps", kind)
+            for kind in kinds
+        ]
+        names = [f"{kinds[1]}, {size}" for size in ("small", "all")]
+        return Figure("Adam does not need the small set", [*panels, chosen_rates(results, names)])
+
+
+def _arm(optimizer: str, depth: int, small: bool) -> str:
+    return f"{optimizer}, depth {depth}, {'small' if small else 'all'}"
