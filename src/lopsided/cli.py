@@ -101,7 +101,7 @@ def run(
     page = _write_report(store, [asked], store.root / "reports" / asked.label / "index.html")
     from lopsided.report.summary import arm_summaries
 
-    arms = arm_summaries(results, asked.recipe.metric, asked.recipe.threshold)
+    arms = arm_summaries(results, asked.recipe)
     if as_json:
         _print_json(
             {

@@ -41,6 +41,10 @@ class Recipe(ABC):
     def claims(self, results: Any) -> list[Any]:
         """The claims decided from `lopsided.store.results.Results`."""
 
+    def shown(self, results: Any) -> Sequence[str]:
+        """Arms that tables list; a recipe that sweeps a number lists the best."""
+        return list(results.arms)
+
     @abstractmethod
     def figure(self, results: Any) -> Any:
         """A `lopsided.report.panels.Figure` drawn from the same results."""

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from lopsided.core.recipe import Recipe
 from lopsided.core.spec import Spec
 from lopsided.report.panels import AXIS_LABEL, METRIC_LABEL, Panel, over_members
 from lopsided.stats.times import Times, time_to_learn
@@ -19,8 +20,9 @@ from lopsided.store.results import Arm, Results
 
 CHOOSER = 3
 """One seed in three chooses."""
-SEEDS = 12
-"""Four choosing and eight judged members."""
+SEEDS = 24
+FEWER_SEEDS = 12
+"""Eight choosing and sixteen judged members; four and eight where arms are many."""
 PARITY = {"smoke": (8, 2), "laptop": (14, 6), "paper": (20, 6)}
 SMALL = {"smoke": 2**6, "laptop": 2**11, "paper": 2**14}
 RATES = {"smoke": (0.5, 1.0), "laptop": (1.0, 1.5, 2.0, 3.0, 4.0), "paper": tuple(np.round(1.2 ** np.arange(-6, 9), 3))}
@@ -72,6 +74,8 @@ class Tuned:
     lr: float
     arm: Arm
     judged: np.ndarray  # (M,) bool
+    cost: tuple[float, float]
+    """What the choice was made by: median steps of the choosing members, and their mean as in `tuned`."""
 
     def times(self, axis: Literal["steps", "samples"] = "steps") -> Times:
         """Time to learn of the judged members."""
@@ -87,6 +91,18 @@ class Tuned:
         return f"{self.name} (lr {self.lr:g})"
 
 
+class SweptRecipe(Recipe):
+    """A recipe whose arms are named `arm, lr 2`; tables list every arm at its best rate."""
+
+    def shown(self, results: Results) -> list[str]:
+        return [tuned(results, name).arm.name for name in swept_names(results)]
+
+
+def swept_names(results: Results) -> list[str]:
+    """Names of the arms without their rates."""
+    return list(dict.fromkeys(name.rpartition(", lr ")[0] for name in results.arms))
+
+
 def tuned(results: Results, name: str) -> Tuned:
     """The rate with the smallest median steps to learn among choosing members (ties: smallest mean, a member that never
     learned counted as twice its budget), and who is judged. With fewer than two seeds everybody does both."""
@@ -100,7 +116,7 @@ def tuned(results: Results, name: str) -> Tuned:
         return times.median, float((times.time * (1 + times.censored)).mean())
 
     best = min(arms, key=cost)
-    return Tuned(name, float(best.rpartition(", lr ")[2]), arms[best], judged)
+    return Tuned(name, float(best.rpartition(", lr ")[2]), arms[best], judged, cost(best))
 
 
 def _times(arm: Arm, members: np.ndarray, axis: str) -> Times:

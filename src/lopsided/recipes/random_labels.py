@@ -7,8 +7,8 @@ depends on the set's size, not on its labels.
     lopsided run random-labels --scale laptop
 
 `laptop` changes: (14, 6)-parity; the first 100 steps of gradient descent on N = 2^11 samples with true or random
-labels, then all 2^14 inputs, against all inputs from the start. Rates are swept per arm; four seeds choose, eight are
-judged. Norm ratios are compared at one rate (2) at the end of the first phase.
+labels, then all 2^14 inputs, against all inputs from the start. Rates are swept per arm; one seed in three chooses, the
+others are judged. Norm ratios are compared at one rate (2) at the end of the first phase.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lopsided.core.recipe import Recipe, Scale, ScaleName
+from lopsided.core.recipe import Scale, ScaleName
 from lopsided.core.spec import Spec
 from lopsided.recipes._repetition import (
     PARITY,
@@ -25,6 +25,7 @@ from lopsided.recipes._repetition import (
     SEEDS,
     SMALL,
     STEPS,
+    SweptRecipe,
     chosen_rates,
     panel,
     perceptron,
@@ -46,7 +47,7 @@ STATEMENTS = [
 ]
 
 
-class RandomLabels(Recipe):
+class RandomLabels(SweptRecipe):
     name = "random-labels"
     paper = "C: Less Data, Faster Training"
     figure_number = "4 (a, b)"

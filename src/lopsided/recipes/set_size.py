@@ -5,8 +5,8 @@ over-fitting; smaller sets are fast at first and end worse.
 
     lopsided run set-size --scale laptop
 
-`laptop` changes: (14, 6)-parity, N = 2^8 ... 2^14 (all inputs). Rates are swept per arm; four seeds choose, eight are
-judged.
+`laptop` changes: (14, 6)-parity, N = 2^8 ... 2^14 (all inputs). Rates are swept per arm; one seed in three chooses, the
+others are judged.
 """
 
 from __future__ import annotations
@@ -15,9 +15,20 @@ from typing import ClassVar
 
 import numpy as np
 
-from lopsided.core.recipe import Recipe, Scale, ScaleName
+from lopsided.core.recipe import Scale, ScaleName
 from lopsided.core.spec import Spec
-from lopsided.recipes._repetition import RATES, SEEDS, chosen_rates, full_batch, panel, perceptron, swept, tuned
+from lopsided.recipes._repetition import (
+    RATES,
+    SEEDS,
+    SweptRecipe,
+    chosen_rates,
+    full_batch,
+    panel,
+    perceptron,
+    swept,
+    swept_names,
+    tuned,
+)
 from lopsided.report.panels import Figure, Panel, over_members
 from lopsided.stats.verdict import Claim, Statement
 from lopsided.store.results import Results
@@ -31,7 +42,7 @@ STATEMENTS = [
 ]
 
 
-class SetSize(Recipe):
+class SetSize(SweptRecipe):
     name = "set-size"
     paper = "C: Less Data, Faster Training"
     figure_number = "18"
@@ -64,7 +75,7 @@ class SetSize(Recipe):
         ]
 
     def figure(self, results: Results) -> Figure:
-        names = list(dict.fromkeys(n.rpartition(", lr ")[0] for n in results.arms))
+        names = swept_names(results)
         arms = [tuned(results, name) for name in names]
         sizes = np.array([float(t.arm.spec.plan.size) for t in arms])  # type: ignore[attr-defined]
         panels = [panel(arms, "test/accuracy", "steps", "Gradient descent on N samples")]

@@ -14,7 +14,7 @@ from jinja2 import Environment
 from lopsided.core.provenance import software
 from lopsided.report.panels import Figure
 from lopsided.report.plotly_draw import panel_html
-from lopsided.report.summary import arm_summaries, effect_text, number, to_learn
+from lopsided.report.summary import arm_summaries, effect_text, number, rules, to_learn
 from lopsided.stats.verdict import Claim
 from lopsided.store.results import Results
 
@@ -39,19 +39,20 @@ def write(sections: Sequence[Section], path: Path) -> Path:
     views = []
     for section in sections:
         panels = []
+        arms = arm_summaries(section.results, section.recipe)
         for panel in section.figure.panels:
             panels.append(panel_html(panel, first))
             first = False
+        shown = [section.results[a["name"]] for a in arms]
         views.append(
             {
                 "section": section,
                 "recipe": section.recipe,
                 "about": (type(section.recipe).__doc__ or _module_doc(section.recipe)).strip(),
-                "arms": arm_summaries(section.results, section.recipe.metric, section.recipe.threshold),
-                "specs": {
-                    a.name: json.dumps(a.spec.model_dump(mode="json"), indent=1) for a in section.results.arms.values()
-                },
-                "hashes": {a.name: a.spec.content_hash() for a in section.results.arms.values()},
+                "arms": arms,
+                "rules": rules(arms),
+                "specs": {a.name: json.dumps(a.spec.model_dump(mode="json"), indent=1) for a in shown},
+                "hashes": {a.name: a.spec.content_hash() for a in shown},
                 "panels": panels,
             }
         )

@@ -15,11 +15,17 @@ from lopsided.store.results import Arm, Results
 def arm_summary(arm: Arm, metric: str, threshold: float) -> dict[str, Any]:
     """Final metric (median, lowest, highest member) and time to learn in samples and steps, censored members counted.
 
-    Compute is 0 for arms that see no samples (plans `population` and `idealised`).
+    An arm with a rule of its own (`until`) is judged by that. Compute is 0 for arms that see no samples (plans
+    `population` and `idealised`).
     """
+    until, sign = arm.spec.until, 1
+    if until is not None:
+        metric = until.metric
+        sign = 1 if until.at_least is not None else -1
+        threshold = float(until.at_least if until.at_least is not None else until.at_most or 0.0)
     final = arm.final(metric)
-    times = time_to_learn(arm.samples, arm.metric(metric), threshold)
-    steps = time_to_learn(arm.steps, arm.metric(metric), threshold)
+    times = time_to_learn(arm.samples, sign * arm.metric(metric), sign * threshold)
+    steps = time_to_learn(arm.steps, sign * arm.metric(metric), sign * threshold)
     median = times.median
     return {
         "name": arm.name,
@@ -51,9 +57,15 @@ def to_learn(arm: dict[str, Any], unit: str) -> str:
     return f"> {number(budget)}" if median is None else number(median)
 
 
-def arm_summaries(results: Results, metric: str, threshold: float) -> list[dict[str, Any]]:
-    """`arm_summary` of every arm, in order."""
-    return [arm_summary(arm, metric, threshold) for arm in results.arms.values()]
+def arm_summaries(results: Results, recipe: Any) -> list[dict[str, Any]]:
+    """`arm_summary` of the arms that a recipe shows, in order."""
+    return [arm_summary(results[name], recipe.metric, recipe.threshold) for name in recipe.shown(results)]
+
+
+def rules(arms: Sequence[dict[str, Any]]) -> str:
+    """What counts as learned: `test/accuracy 0.95`, or several where arms have rules of their own."""
+    found = dict.fromkeys(f"{a['metric']} {number(a['time_to_learn']['threshold'])}" for a in arms)
+    return " or ".join(found)
 
 
 def claim_rows(claims: Sequence[Claim]) -> list[tuple[str, str, str, str]]:

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from lopsided.report.summary import claim_rows, number, to_learn
+from lopsided.report.summary import claim_rows, number, rules, to_learn
 from lopsided.stats.verdict import Claim
 
 COLOURS = {"holds": "bold green", "contradicted": "bold red", "inconclusive": "yellow", "not run": "dim"}
@@ -76,10 +76,7 @@ def outcome(
             str(a["diverged"]),
         )
     console.print(table)
-    console.print(
-        f"[dim]{recipe.metric}; learned = {recipe.threshold:g} reached and held at the next evaluation; "
-        "compute = samples seen.[/]"
-    )
+    console.print(f"[dim]Learned = {rules(arms)} reached and held at the next evaluation; compute = samples seen.[/]")
     if overrides:
         console.print(f"[yellow]Changed by hand: {escape(' '.join(overrides))}. Verdicts are about that setting.[/]")
     if claims:
