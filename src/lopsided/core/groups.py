@@ -36,9 +36,8 @@ def names(params: Any) -> list[str]:
     ]
 
 
-def check(groups: Sequence[Group], params: Any) -> None:
-    """Raise `InputError` if a pattern matches no parameter."""
-    valid = names(params)
+def check(groups: Sequence[Group], valid: Sequence[str]) -> None:
+    """Raise `InputError` if a pattern matches none of these names."""
     for group in groups:
         if not any(fnmatchcase(name, group.match) for name in valid):
             raise InputError(f"groups: {group.match!r} matches no parameter; there are {', '.join(valid)}")

@@ -133,8 +133,11 @@ class Spec(Config):
             raise InputError(f"groups: plan {self.plan.name!r} trains all parameters alike")  # type: ignore[attr-defined]
         if not self.optimizer.grouped and any(group.lr != 1 for group in self.groups):
             raise InputError(f"groups: optimizer {self.optimizer.name!r} has one learning rate for all parameters")  # type: ignore[attr-defined]
-        init = lambda key: self.model.init(key, self.task.inputs, self.task.outputs)  # noqa: E731
-        groups.check(self.groups, jax.eval_shape(init, jax.eval_shape(lambda: jax.random.key(0))))
+        shape = self.model.canonical_json(), self.task.inputs, self.task.outputs
+        if shape not in _NAMES:
+            init = lambda key: self.model.init(key, self.task.inputs, self.task.outputs)  # noqa: E731
+            _NAMES[shape] = groups.names(jax.eval_shape(init, jax.eval_shape(lambda: jax.random.key(0))))
+        groups.check(self.groups, _NAMES[shape])
 
     def _until_fits(self) -> None:
         if self.until is None:
@@ -166,3 +169,7 @@ class Spec(Config):
                 f"plan = {name!r}: gradient flow measures time in steps x learning rate, which takes optimizer 'sgd' "
                 "with a constant rate and no warm-up"
             )
+
+
+_NAMES: dict[Any, list[str]] = {}
+"""Names of the parameters of models seen: a sweep makes thousands of specs of one model."""

@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 from lopsided.core.recipe import Scale, ScaleName
 from lopsided.core.spec import Spec
 from lopsided.recipes._repetition import SEEDS, SweptRecipe, Tuned, panel, perceptron, swept, swept_names, tuned
+from lopsided.recipes._single_index import gradient_descent, gradient_descent_rates, index_spec
 from lopsided.report.panels import Figure
 from lopsided.stats.verdict import Claim, Statement
 from lopsided.store.results import Results
@@ -47,16 +48,17 @@ PARITY_RATES = {
     "laptop": ((2.0, 3.0), (3.0, 4.0, 5.0)),
     "paper": ((0.36, 0.43, 0.52, 0.62, 0.75), (0.36, 0.43, 0.52, 0.62, 0.75)),
 }
-INDEX = {"smoke": (8, 2**6, 2**7, 16), "laptop": (40, 2**12, 2**14, 128), "paper": (40, 8_000, 64_000, 128)}
-"""d, small set, large set, mini-batch."""
-INDEX_STEPS_TAKEN = {"smoke": (40, 20, 60, 20), "laptop": (800, 100, 6000, 400), "paper": (1000, 100, 20_000, 100)}
-"""Gradient descent: all, on the small set; SGD: all, on the small set."""
-INDEX_RATES = {
-    "smoke": ((0.01, 0.02), (0.005, 0.01)),
-    "laptop": ((0.2, 0.3, 0.4), (0.02, 0.03, 0.04)),
-    "paper": ((0.07, 0.083, 0.1, 0.12, 0.144, 0.173, 0.207), (0.02, 0.024, 0.029, 0.035, 0.041, 0.05)),
+INDEX_SGD_SIZES = {
+    "smoke": (8, 2**6, 16, 60, 20),
+    "laptop": (40, 2**12, 128, 6000, 400),
+    "paper": (40, 25_600, 128, 20_000, 100),
 }
-INDEX_LEARNED = 0.6
+"""d, N of the first phase, batch, steps, steps of the first phase."""
+INDEX_SGD_RATES = {
+    "smoke": (0.005, 0.01),
+    "laptop": (0.02, 0.03, 0.04),
+    "paper": (0.02, 0.024, 0.029, 0.035, 0.041, 0.05),
+}
 
 
 class SmallVsLarge(SweptRecipe):
@@ -96,45 +98,21 @@ class SmallVsLarge(SweptRecipe):
         return swept(gd, PARITY_RATES[scale][0]) | swept(sgd, PARITY_RATES[scale][1])
 
     def _index(self, scale: ScaleName) -> dict[str, Spec]:
-        d, small, large, batch = INDEX[scale]
-        gd_steps, gd_first, sgd_steps, sgd_first = INDEX_STEPS_TAKEN[scale]
-
-        def arm(steps: int, every: int, plan: dict[str, Any]):  # type: ignore[no-untyped-def]
-            return lambda lr: perceptron(
-                scale,
-                lr,
-                task={"name": "single-index", "d": d},
-                plan=plan,
-                loss="square",
-                steps=steps,
-                evaluation={"every": every, "samples": 64 if scale == "smoke" else 5000},
-                until={"metric": "test/loss", "at_most": INDEX_LEARNED},
-            )
-
-        every = 20 if scale == "smoke" else 10
-        first = {"steps": gd_first, "size": small}
-        gd = {
-            "single-index GD, small first": arm(
-                gd_steps,
-                every,
-                {"name": "full-batch-phases", "phases": [first, {"steps": gd_steps - gd_first, "size": large}]},
-            ),
-            "single-index GD, large": arm(gd_steps, every, {"name": "full-batch", "size": large}),
-        }
-        rest = sgd_steps - sgd_first
+        d, small, batch, steps, first = INDEX_SGD_SIZES[scale]
+        every = 20 if scale == "smoke" else 50
         # Draws are with replacement: a set far larger than all that is drawn stands for fresh samples.
-        fresh = {"steps": rest, "size": 2**30}
-        sgd = {
-            "single-index SGD, small first": arm(
-                sgd_steps,
-                20 if scale == "smoke" else 50,
-                {"name": "phases", "batch": batch, "phases": [{"steps": sgd_first, "size": small}, fresh]},
-            ),
-            "single-index SGD, fresh": arm(
-                sgd_steps, 20 if scale == "smoke" else 50, {"name": "online", "batch": batch}
-            ),
+        phases = [{"steps": first, "size": small}, {"steps": steps - first, "size": 2**30}]
+        plans: dict[str, dict[str, Any]] = {
+            "small first": {"name": "phases", "batch": batch, "phases": phases},
+            "fresh": {"name": "online", "batch": batch},
         }
-        return swept(gd, INDEX_RATES[scale][0]) | swept(sgd, INDEX_RATES[scale][1])
+
+        def arm(plan: dict[str, Any]):  # type: ignore[no-untyped-def]
+            return lambda lr: index_spec(scale, lr, d, plan, steps, every)
+
+        gd = {f"single-index GD, {name}": make for name, make in gradient_descent(scale, d).items()}
+        sgd = {f"single-index SGD, {name}": arm(plan) for name, plan in plans.items()}
+        return swept(gd, gradient_descent_rates(scale)) | swept(sgd, INDEX_SGD_RATES[scale])
 
     def statements(self) -> list[Statement]:
         return [GD_STEPS, GD_COMPUTE, SGD_STEPS, INDEX_STEPS, INDEX_COMPUTE, INDEX_SGD]

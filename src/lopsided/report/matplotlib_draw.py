@@ -59,8 +59,9 @@ def _draw(ax: Any, panel: Panel) -> None:
         ax.axhline(level, color="0.4", ls=":", lw=1)
         ax.annotate(name, (0.995, level), xycoords=("axes fraction", "data"), ha="right", va="bottom", color="0.4")
     ax.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
-    # A logarithmic axis without a positive number on it cannot be drawn.
-    positive = [np.nanmax(np.concatenate([c, [0.0]])) > 0 for c in (_all(panel, "x"), _all(panel, "middle"))]
+    # A logarithmic axis without a positive number on it cannot be drawn; a point without a value is not on it.
+    x, y = _all(panel, "x"), _all(panel, "middle")
+    positive = [np.nanmax(np.append(c[np.isfinite(y)], 0.0)) > 0 for c in (x, y)]
     ax.set_xscale("log" if panel.log_x and positive[0] else "linear")
     ax.set_yscale("log" if panel.log_y and positive[1] else "linear")
     _label_ticks(ax, panel)
@@ -103,4 +104,9 @@ def _draw_matrix(ax: Any, heat: Heat) -> None:
     shown = ax.imshow(heat.values, cmap="viridis", vmin=heat.low, vmax=heat.high, **place)
     ax.figure.colorbar(shown, ax=ax, label=heat.value_label)
     ax.set(title=heat.title, xlabel=heat.x_label, ylabel=heat.y_label)
+    if heat.x_ticks:
+        ax.set_xticks(range(1, m + 1), heat.x_ticks, rotation=90, fontsize=7)
+        ax.set_yticks(range(1, n + 1), heat.y_ticks, fontsize=7)
+    if heat.mark is not None:
+        ax.plot(heat.mark[1] + 1, heat.mark[0] + 1, "*", color="#D55E00", ms=12, mec="white")
     ax.grid(False)

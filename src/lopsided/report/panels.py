@@ -51,6 +51,11 @@ class Heat:
     value_label: str
     low: float = 0.0
     high: float = 1.0
+    x_ticks: Sequence[str] = ()
+    y_ticks: Sequence[str] = ()
+    """Labels of columns and rows; without them they are numbered."""
+    mark: tuple[int, int] | None = None
+    """(row, column) of a cell to mark with a star."""
 
 
 @dataclass(frozen=True)

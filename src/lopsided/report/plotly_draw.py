@@ -59,11 +59,16 @@ def _matrix(heat: Heat) -> go.Figure:
             colorbar={"title": heat.value_label},
         )
     )
+    if heat.mark is not None:
+        marker = {"symbol": "star", "size": 14, "color": "#D55E00", "line": {"color": "white", "width": 1}}
+        figure.add_scatter(x=[heat.mark[1] + 1], y=[heat.mark[0] + 1], mode="markers", marker=marker, showlegend=False)
+    x_ticks = {"tickvals": list(range(1, m + 1)), "ticktext": list(heat.x_ticks)} if heat.x_ticks else {}
+    y_ticks = {"tickvals": list(range(1, n + 1)), "ticktext": list(heat.y_ticks)} if heat.y_ticks else {}
     figure.update_layout(
         title={"text": heat.title, "font": {"size": 15}},
         template="plotly_white",
-        xaxis={"title": heat.x_label},
-        yaxis={"title": heat.y_label, "autorange": "reversed"},
+        xaxis={"title": heat.x_label, **x_ticks},
+        yaxis={"title": heat.y_label, "autorange": "reversed", **y_ticks},
         margin={"l": 60, "r": 20, "t": 50, "b": 60},
         height=380,
     )

@@ -82,6 +82,16 @@ class Statement:
             recipe, scale, f"ratio of median {axis} to learn", c.effect, c.low, c.high, verdict, members, test
         )
 
+    def not_ahead(self, recipe: str, scale: str, slow: Times, fast: Times, axis: str, within: float = 1.25) -> Claim:
+        """`fast` is not more than a factor `within` ahead (one side of `closed`)."""
+        c = compare_times(slow, fast)
+        verdict = _beyond(within - c.high, within - c.low)
+        test = f"bootstrap interval of the ratio of medians below {within:.3g}"
+        members = len(slow.time) + len(fast.time)
+        return self._claim(
+            recipe, scale, f"ratio of median {axis} to learn", c.effect, c.low, c.high, verdict, members, test
+        )
+
     def wider(
         self, recipe: str, scale: str, narrow: tuple[Times, Times], wide: tuple[Times, Times], axis: str
     ) -> Claim:

@@ -1,0 +1,62 @@
+"""Single-index models by gradient descent: a small set first, or a large set from the start (paper C, appendix B.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from lopsided.core.spec import Spec
+from lopsided.recipes._repetition import perceptron
+
+SMALL_FIRST, LARGE = "small first", "large"
+LEARNED = 0.6
+"""Test loss; answering 0 costs E[y²] / 2 = 3."""
+SIZES = {
+    "smoke": {6: (2**6, 2**7), 8: (2**6, 2**7)},
+    "laptop": {20: (2**11, 2**14), 40: (2**12, 2**14)},
+    "paper": {40: (8_000, 64_000), 80: (16_000, 256_000)},
+}
+"""By d: N of the first phase, N of the rest. (In d = 80 the paper names no sizes.)"""
+STEPS = {"smoke": (40, 20), "laptop": (800, 100), "paper": (1000, 100)}
+"""All, first phase."""
+RATES = {
+    "smoke": (0.01, 0.02),
+    "laptop": (0.2, 0.3, 0.4),
+    "paper": (0.07, 0.083, 0.1, 0.12, 0.144, 0.173, 0.207),
+}
+
+
+def gradient_descent_rates(scale: str) -> tuple[float, ...]:
+    """Learning rates to sweep."""
+    return RATES[scale]
+
+
+def index_spec(scale: str, lr: float, d: int, plan: dict[str, Any], steps: int, every: int) -> Spec:
+    """A perceptron on a single-index model in d dimensions."""
+    return perceptron(
+        scale,
+        lr,
+        task={"name": "single-index", "d": d},
+        plan=plan,
+        loss="square",
+        steps=steps,
+        evaluation={"every": every, "samples": 64 if scale == "smoke" else 5000},
+        until={"metric": "test/loss", "at_most": LEARNED},
+    )
+
+
+def gradient_descent(scale: str, d: int) -> dict[str, Callable[[float], Spec]]:
+    """The two arms by name, each a function of the learning rate."""
+    steps, first = STEPS[scale]
+    small, large = SIZES[scale][d]
+    every = 20 if scale == "smoke" else 10
+    phases = [{"steps": first, "size": small}, {"steps": steps - first, "size": large}]
+    plans: dict[str, dict[str, Any]] = {
+        SMALL_FIRST: {"name": "full-batch-phases", "phases": phases},
+        LARGE: {"name": "full-batch", "size": large},
+    }
+
+    def arm(plan: dict[str, Any]) -> Callable[[float], Spec]:
+        return lambda lr: index_spec(scale, lr, d, plan, steps, every)
+
+    return {name: arm(plan) for name, plan in plans.items()}
