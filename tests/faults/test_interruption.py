@@ -16,16 +16,25 @@ from lopsided.run import Stopped, run
 from lopsided.store.parts import Store
 from tests.faults.helpers import finish, rows, start
 
-KILLS = int(os.environ.get("LOPSIDED_KILLS", "5"))
+KILLS = int(os.environ.get("LOPSIDED_KILLS", "3"))
 CASES = {
     "ensemble, AdamW, annealed exponent": 3,
     "single member, AdamW, phases": 1,
+    "pool, members leave early": 400,
 }
 
 
 def spec_of(case, parity, tracking):
     if "annealed" in case:
         return tracking(steps=6000, evaluation={"every": 60, "samples": 64})
+    if "pool" in case:
+        plan = {"name": "fixed", "size": 256, "batch": 32}
+        evaluation = {"every": 50, "samples": 64}
+        task = {"name": "sparse-parity", "d": 8, "k": 4}
+        optimizer = {"name": "sgd", "lr": 0.06}
+        return parity(
+            task=task, plan=plan, optimizer=optimizer, steps=10_000, evaluation=evaluation, until={"at_least": 0.98}
+        )
     phases = [{"size": 40, "steps": 20_000}, {"size": 400, "steps": 40_000}]
     return parity(
         plan={"name": "phases", "batch": 16, "phases": phases},

@@ -35,7 +35,7 @@ from lopsided.stats.times import Times
 from lopsided.stats.verdict import Claim, Statement
 from lopsided.store.results import Results
 
-DEPTHS = {"smoke": (2, 3), "laptop": (2, 4), "paper": (2, 4, 6)}
+DEPTHS = {"smoke": (2,), "laptop": (2, 4), "paper": (2, 4, 6)}
 ADAM_RATES = {
     "smoke": (0.003, 0.01),
     "laptop": (0.003, 0.005, 0.01, 0.02, 0.03),

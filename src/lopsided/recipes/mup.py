@@ -36,7 +36,7 @@ from lopsided.stats.verdict import Claim, Statement
 from lopsided.store.results import Results
 
 ALPHAS = {"smoke": (1.0, 2.0), "laptop": (1.0, 2.0, 4.0), "paper": (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)}
-WIDTHS = {"smoke": (8, 16), "laptop": (32, 64, 128), "paper": (32, 64, 256, 1024)}
+WIDTHS = {"smoke": (16,), "laptop": (32, 64, 128), "paper": (32, 64, 256, 1024)}
 MAIN = {"smoke": 16, "laptop": 64, "paper": 64}
 RATES = {
     "smoke": (0.5, 1.0),

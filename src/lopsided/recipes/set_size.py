@@ -33,7 +33,7 @@ from lopsided.report.panels import Figure, Panel, over_members
 from lopsided.stats.verdict import Claim, Statement
 from lopsided.store.results import Results
 
-POWERS = {"smoke": (5, 6, 8), "laptop": (8, 9, 10, 11, 12, 13, 14), "paper": (10, 11, 12, 13, 14, 15, 16, 18, 20)}
+POWERS = {"smoke": (5, 8), "laptop": (8, 9, 10, 11, 12, 13, 14), "paper": (10, 11, 12, 13, 14, 15, 16, 18, 20)}
 BETWEEN = {"laptop": 11, "paper": 14}
 STATEMENTS = [
     Statement("a set in between (2^11) ends with a higher accuracy than the smallest", "small sets over-fit (fig. 18)"),
