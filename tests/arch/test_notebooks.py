@@ -8,7 +8,10 @@ import matplotlib
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-SMALLER = {"many-sharp-steps": ("D, P, M, STEPS, SEEDS", "24, 6, 12, 600, 2")}
+SMALLER = {
+    "many-sharp-steps": ("D, P, M, STEPS, SEEDS", "24, 6, 12, 600, 2"),
+    "why-fewer-samples": ("D, K, SMALL, WIDTH, STEPS, SEEDS, NEURONS", "6, 2, 2**4, 8, 80, 2, 4"),
+}
 """For each notebook: the names that its first code cell sets in one line, and smaller numbers for them."""
 
 

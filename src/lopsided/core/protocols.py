@@ -193,6 +193,9 @@ class Draw(NamedTuple):
 class Plan(Config):
     """Step -> which indices. Pure and jittable; the accounting below is exact arithmetic on the host."""
 
+    positions: ClassVar[bool] = True
+    """Whether draws are numbered through the whole run, which needs fewer than 2^32 of them."""
+
     @property
     @abstractmethod
     def batch_size(self) -> int:

@@ -108,7 +108,7 @@ class Spec(Config):
         self._groups_fit()
         self.training_set.check(self.task, self.plan)
         self._until_fits()
-        if self.plan.seen(self.steps) >= 2**32:
+        if self.plan.positions and self.plan.seen(self.steps) >= 2**32:
             raise InputError(
                 f"steps = {self.steps}: a run sees fewer than 2^32 samples (here batch size {self.plan.batch_size})"
             )

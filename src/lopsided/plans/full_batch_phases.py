@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import jax.numpy as jnp
 from pydantic import Field, model_validator
@@ -26,6 +26,7 @@ class FullBatchPhases(Plan):
     """Full-batch gradient descent on a set that grows from phase to phase (paper C: 100 steps on 8,000 samples, then
     900 on 64,000), or whose first phase has random labels."""
 
+    positions: ClassVar[bool] = False
     name: Literal["full-batch-phases"] = "full-batch-phases"
     phases: Annotated[tuple[FullPhase, ...], Field(min_length=1, max_length=64)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import jax
 import jax.numpy as jnp
@@ -90,6 +90,7 @@ class Fixed(Plan):
 class FullBatch(Plan):
     """Every step uses all `size` samples (gradient descent)."""
 
+    positions: ClassVar[bool] = False
     name: Literal["full-batch"] = "full-batch"
     size: Size
 

@@ -109,8 +109,9 @@ class TwoPhaseTheory(Recipe):
         direct = _arms(results, "population alone")
         alone = of_points(_widths(direct), np.stack([_total(a) for a in direct], axis=1))
         two = _arms(results, "two phases")[0]
-        good = np.concatenate([_good(a) for a in (*fixed, *best, *random)])
-        late = np.concatenate([_late(a) for a in (*fixed, *best)])
+        # Settings share seeds, and with them initial weights: a seed's mean over settings is one observation.
+        good = np.mean([_good(a) for a in (*fixed, *best, *random)], axis=0)
+        late = _by_seed([_good(a) for a in (*fixed, *best)], [_late(a) for a in (*fixed, *best)])
         of = "log steps against m"
         return [
             FIRST.slope(*at, of_points(sizes, first, np.mean), 0.5, 0.1, "log mean phase-1 steps against N"),
@@ -206,11 +207,17 @@ def _good(arm: Arm) -> np.ndarray:
 
 
 def _late(arm: Arm) -> np.ndarray:
-    """(G,) 1 for good neurons whose first phase took longer than the bound."""
+    """(M,) 1 for neurons whose first phase took longer than the bound of the good event."""
     plan = arm.spec.plan
     most = theory_of.phase_1_bound(plan.a_star, _final(arm, "two-phase/outer-0"), plan.size, ETA, C_0)  # type: ignore[attr-defined]
     took = np.nan_to_num(_final(arm, "two-phase/first"), nan=np.inf)
-    return (took > most)[_good(arm) > 0].astype(float)
+    return (took > most).astype(float)
+
+
+def _by_seed(good: list[np.ndarray], late: list[np.ndarray]) -> np.ndarray:
+    """(S,) share of the settings in which a seed's neuron was good that took too long, for seeds that were ever good."""
+    counts = np.sum(good, axis=0)
+    return (np.sum(np.multiply(good, late), axis=0) / np.maximum(counts, 1))[counts > 0]
 
 
 def _total_law(arms: list[Arm]) -> PowerLaw:

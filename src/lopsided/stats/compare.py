@@ -156,8 +156,8 @@ def compare_values(a: np.ndarray, b: np.ndarray) -> Comparison:
 
 
 def mean_interval(values: np.ndarray) -> tuple[float, float, float]:
-    """Mean with Student's 95 % interval, infinite for a single member, and where one has no finite value."""
-    mean = float(np.mean(values))
+    """Mean with Student's 95 % interval, infinite for fewer than two members, and where one has no finite value."""
+    mean = float(np.mean(values)) if len(values) else np.nan
     if len(values) < 2 or not np.isfinite(values).all():
         return mean, -np.inf, np.inf
     half = float(sps.sem(values) * sps.t.ppf(0.975, len(values) - 1))
