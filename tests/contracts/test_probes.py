@@ -70,3 +70,19 @@ def test_fits_at_least_one_setting(name):
         except InputError:
             pass
     assert fits
+
+
+def test_training_set_is_the_changed_one(parity):
+    """A set of few samples, balanced: its own accuracy is fitted while the test accuracy is not."""
+    spec = parity(
+        task={"name": "sparse-parity", "d": 16, "k": 4},
+        model={"name": "mlp", "width": 128},
+        plan={"name": "full-batch", "size": 32},
+        training_set={"remove": "balanced-inputs"},
+        steps=600,
+        evaluation={"every": 600, "samples": 1024},
+        probes=[{"name": "train-metrics", "samples": 100}],
+    )
+    found = list(Ensemble([Member(spec, s) for s in range(3)]).run())[-1].metrics
+    assert (found["train-set/accuracy"] > 0.97).all()
+    assert (found["test/accuracy"] < 0.75).all()

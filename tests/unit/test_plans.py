@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from lopsided.core.errors import InputError
 from lopsided.core.keys import stream
 from lopsided.plans.curriculum import Curriculum
+from lopsided.plans.full_batch_phases import FullBatchPhases
 from lopsided.plans.phases import Phases
 from lopsided.plans.simple import Fixed, FullBatch, Online
 
@@ -128,3 +129,49 @@ def test_sizes_and_lengths_of_phases_are_dials():
     a, b = (Phases(batch=4, phases=[{"size": n, "steps": 2}, {"size": 9, "steps": 3}]) for n in (3, 5))
     assert a.skeleton() == b.skeleton()
     assert a.bind(b.dials()) == b
+
+
+def gd_phases(*pairs):
+    return FullBatchPhases(phases=[{"steps": s, "size": n} for s, n in pairs])
+
+
+@given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 40)), min_size=1, max_size=4))
+def test_full_batch_phases_use_all_of_the_phase(pairs):
+    pairs = [(s, n) for (s, _), n in zip(pairs, sorted(n for _, n in pairs), strict=True)]
+    plan = gd_phases(*pairs)
+    step = seen = largest = 0
+    for steps, size in pairs:
+        for _ in range(steps):
+            draw = plan.draw(KEY, step)
+            assert int(draw.count) == size
+            assert list(np.asarray(draw.index[:size])) == list(range(size))
+            step, seen, largest = step + 1, seen + size, max(largest, size)
+            assert plan.seen(step) == seen
+            assert plan.distinct(step) == largest
+    plan.declared(step)
+    with pytest.raises(InputError, match="add up"):
+        plan.declared(step + 1)
+
+
+def test_full_batch_phases_train_as_full_batches_do(parity):
+    """One phase is full-batch gradient descent; a second, larger one goes on from there."""
+    from lopsided.engines.ensemble import Ensemble
+    from lopsided.engines.members import Member
+
+    def loss(plan, steps):
+        spec = parity(plan=plan, steps=steps, evaluation={"every": 3, "samples": 64})
+        return [float(s.metrics["test/loss"][0]) for s in Ensemble([Member(spec, 1)]).run()]
+
+    plain = loss({"name": "full-batch", "size": 48}, 6)
+    same = loss({"name": "full-batch-phases", "phases": [{"steps": 6, "size": 48}]}, 6)
+    np.testing.assert_allclose(plain, same, rtol=1e-5)
+    grown = loss({"name": "full-batch-phases", "phases": [{"steps": 3, "size": 48}, {"steps": 3, "size": 200}]}, 6)
+    np.testing.assert_allclose(grown[0], plain[0], rtol=1e-5)
+    assert abs(grown[1] - plain[1]) > 1e-6
+
+
+def test_phases_with_random_labels_say_when(parity):
+    plan = FullBatchPhases(phases=[{"steps": 2, "size": 8, "labels": "random"}, {"steps": 2, "size": 16}])
+    assert [bool(plan.draw(KEY, t).random) for t in range(4)] == [True, True, False, False]
+    assert plan.relabels
+    assert gd_phases((2, 8)).draw(KEY, 0).random is None

@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats as sps
 
-from lopsided.stats.compare import compare_times, compare_values, log_rank_scores, permutation_p
+from lopsided.stats.compare import (
+    compare_gaps,
+    compare_times,
+    compare_values,
+    log_rank_scores,
+    mean_interval,
+    permutation_p,
+)
 from lopsided.stats.times import Times, median, time_to_learn
 from lopsided.stats.verdict import Statement
 
@@ -179,3 +186,55 @@ def test_ratio_inverts():
     one, other = compare_times(b, a), compare_times(a, b)
     assert one.effect == pytest.approx(1 / other.effect)
     assert one.p_value == pytest.approx(other.p_value)
+
+
+def certain(value, n=8, spread=0.02, seed=0):
+    rng = np.random.default_rng([seed, n])
+    return Times(value * np.exp(rng.normal(0, spread, n)), np.zeros(n, bool))
+
+
+def never(budget, n=8):
+    return Times(np.full(n, float(budget)), np.ones(n, bool))
+
+
+def test_a_gap_is_closed_within_a_factor():
+    s = Statement("", "")
+    assert s.closed("r", "laptop", certain(100), certain(95, seed=1), "steps").verdict == "holds"
+    assert s.closed("r", "laptop", certain(200), certain(100, seed=1), "steps").verdict == "contradicted"
+    assert s.closed("r", "laptop", certain(100), certain(200, seed=1), "steps").verdict == "contradicted"
+    wild = certain(110, spread=0.5), certain(100, spread=0.5, seed=1)
+    assert s.closed("r", "laptop", *wild, "steps").verdict == "inconclusive"
+    assert s.closed("r", "laptop", never(1000), certain(100), "steps").verdict == "contradicted"
+    assert s.closed("r", "laptop", never(1000), never(1000), "steps").verdict == "inconclusive"
+
+
+def test_not_ahead_is_one_side_of_closed():
+    s = Statement("", "")
+    assert s.not_ahead("r", "laptop", certain(100), certain(200, seed=1), "steps").verdict == "holds"
+    assert s.not_ahead("r", "laptop", certain(200), certain(100, seed=1), "steps").verdict == "contradicted"
+    assert s.not_ahead("r", "laptop", never(1000), never(1000), "steps").verdict == "inconclusive"
+
+
+def test_one_gap_is_wider_than_another():
+    s = Statement("", "")
+    small, medium, large = (certain(v, seed=i) for i, v in enumerate((100, 130, 300)))
+    found = s.wider("r", "laptop", (medium, small), (large, small), "steps")
+    assert found.verdict == "holds"
+    assert abs(found.effect - 300 / 130) < 0.1
+    assert s.wider("r", "laptop", (large, small), (medium, small), "steps").verdict == "contradicted"
+    assert s.wider("r", "laptop", (medium, small), (never(1000), small), "steps").verdict == "inconclusive"
+    wild = [certain(v, spread=0.6, seed=i) for i, v in enumerate((100, 110, 120))]
+    assert s.wider("r", "laptop", (wild[1], wild[0]), (wild[2], wild[0]), "steps").verdict == "inconclusive"
+
+
+def test_equal_gaps_are_called_different_at_most_one_time_in_twenty():
+    wrong = 0
+    for seed in range(120):
+        arms = [certain(v, spread=0.2, seed=4 * seed + i) for i, v in enumerate((100, 150, 200, 300))]
+        c = compare_gaps((arms[1], arms[0]), (arms[3], arms[2]))
+        wrong += not c.low < 1 < c.high
+    assert wrong <= 12  # the 99 % point of 120 trials at 1 in 20
+
+
+def test_no_values_have_no_mean():
+    assert mean_interval(np.zeros(0))[1:] == (-np.inf, np.inf)

@@ -264,6 +264,8 @@ class ProbeContext(NamedTuple):
     world: Any
     population: Callable[[], Array] | None
     """The exact expected loss now; None if the task has no formula for it."""
+    on_training_set: Callable[[int], dict[str, Array]] | None = None
+    """samples -> mean loss and accuracy on the first training samples, true labels; None if the plan draws none."""
 
 
 class Probe(Config):

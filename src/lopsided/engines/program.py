@@ -7,6 +7,7 @@ arrives as dials, a pytree of numbers. `engines.ensemble` compiles these functio
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -114,7 +115,8 @@ class Program:
         exact = partial(exact_loss, self.representative, state.params, fixed.world)
         population = exact if self.representative.task.has_population_loss else None
         initial = self._params(dials)
-        context = ProbeContext(state.params, initial, on, n_skills, fixed.world, population)
+        training = partial(self._on_training_set, state.params, dials, fixed)
+        context = ProbeContext(state.params, initial, on, n_skills, fixed.world, population, training)
         found = {f"test/{k}": v for k, v in on(None, "test", self.representative.evaluation.samples).items()}
         found["train/loss"] = state.loss_sum / state.loss_count
         for probe in self.representative.probes:
@@ -183,9 +185,25 @@ class Program:
         """Mean loss (and accuracy) on the first `n` samples of the member's stream `name`."""
         law = None if fixed.order is None else SkillLaw(jnp.cumsum(probabilities), fixed.order)
         key = stream(dials.seed, name)
+        return self._mean(params, lambda i: self.representative.task.sample(key, i, law, fixed.world), n)
+
+    def _on_training_set(self, params: Any, dials: Dials, fixed: Fixed, n: int) -> dict[str, Array]:
+        """The same on the first `n` training samples (a smaller set again and again), with their true labels."""
+        spec = self._spec(dials)
+        law = self._law(dials, fixed, 0.0)
+        size = spec.plan.stored()
+
+        def one(index: Any) -> Sample:
+            index = index if size is None else index % jnp.asarray(size).astype(jnp.uint32)
+            return sample(spec, fixed.change, fixed.train, index, law, fixed.world, None, None)
+
+        return self._mean(params, one, n)
+
+    def _mean(self, params: Any, one: Callable[[Any], Sample], n: int) -> dict[str, Array]:
+        """Mean loss (and accuracy) over the samples `one(index)`, index < n."""
 
         def piece(index: Array) -> dict[str, Array]:
-            batch = jax.vmap(lambda i: self.representative.task.sample(key, i, law, fixed.world))(index)
+            batch = jax.vmap(one)(index)
             outputs = params(batch.inputs)
             found = {"loss": losses(self.representative.loss, outputs, batch)}
             return found | ({"accuracy": correct(outputs, batch)} if judged(self.representative.task.outputs) else {})

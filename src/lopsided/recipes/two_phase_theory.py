@@ -215,7 +215,7 @@ def _late(arm: Arm) -> np.ndarray:
 
 
 def _by_seed(good: list[np.ndarray], late: list[np.ndarray]) -> np.ndarray:
-    """(S,) share of the settings in which a seed's neuron was good that took too long, for seeds that were ever good."""
+    """(S,) share of the settings where a seed's neuron was good that took too long; seeds never good are left out."""
     counts = np.sum(good, axis=0)
     return (np.sum(np.multiply(good, late), axis=0) / np.maximum(counts, 1))[counts > 0]
 
