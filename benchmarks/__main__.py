@@ -17,7 +17,7 @@ devices.setup(1 << 20)
 
 import jax  # noqa: E402
 
-from benchmarks import overhead, perceptron, population, transformer  # noqa: E402
+from benchmarks import heat_map, overhead, perceptron, population, transformer  # noqa: E402
 from benchmarks.measure import gemm_peak  # noqa: E402
 
 
@@ -29,7 +29,13 @@ def main() -> None:
     )
     for column in ("work", "lopsided", "against", "ratio (lowest … highest)", "at least"):
         table.add_column(column)
-    for row in (*perceptron.rows(peak), *transformer.rows(), *overhead.rows(), *population.rows()):
+    for row in (
+        *perceptron.rows(peak),
+        *transformer.rows(),
+        *overhead.rows(),
+        *population.rows(),
+        *heat_map.rows(peak),
+    ):
         table.add_row(*row)
     console = Console(width=150)
     console.print(table)

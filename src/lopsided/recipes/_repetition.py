@@ -132,10 +132,21 @@ def _times(arm: Arm, members: np.ndarray, axis: str) -> Times:
 def panel(
     arms: Sequence[Tuned], metric: str, axis: Literal["steps", "samples"], title: str, log_y: bool = False
 ) -> Panel:
-    """Curves of arms at their best rates, judged members only; long flat ends are cut at the slowest arm."""
-    lines = [over_members(t.label, getattr(t.arm, axis), t.curve(metric), i) for i, t in enumerate(arms)]
+    """Curves of arms at their best rates, judged members only, up to where the last member of any arm left."""
+    curves = [t.curve(metric) for t in arms]
+    last = max(_last_change(c) for c in curves) + 2
+    lines = [
+        over_members(t.label, getattr(t.arm, axis)[:last], c[:, :last], i)
+        for i, (t, c) in enumerate(zip(arms, curves, strict=True))
+    ]
     label = METRIC_LABEL.get(metric, metric.split("/")[-1])
     return Panel(title, AXIS_LABEL[axis], label, lines, log_x=axis == "samples", log_y=log_y)
+
+
+def _last_change(curve: np.ndarray) -> int:
+    """The last evaluation at which some member differs from the one before."""
+    moved = np.flatnonzero((np.diff(np.nan_to_num(curve), axis=1) != 0).any(0))
+    return int(moved[-1]) + 1 if len(moved) else 0
 
 
 def chosen_rates(results: Results, names: Sequence[str], title: str = "Best learning rates") -> Panel:

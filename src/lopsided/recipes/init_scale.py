@@ -65,7 +65,7 @@ class InitScale(SweptRecipe):
         cells = list(product(GRID[scale], GRID[scale], RATES[scale]))
         for size, (first, other, rate) in product(("small", "all"), cells):
             groups = [{"match": "layers.0.*", "init": first}, {"match": "layers.[12].*", "init": other}]
-            specs[_name(size, first, other, rate)] = perceptron(
+            specs[cell_name(size, first, other, rate)] = perceptron(
                 scale,
                 rate,
                 task={"name": "sparse-parity", "d": d, "k": k},
@@ -130,12 +130,13 @@ class InitScale(SweptRecipe):
         for size in ("small", "all"):
             for i, j in ((middle, middle), _best(_map(results, size)[1])):
                 rates = RATES[results.scale]
-                arms = [results[_name(size, grid[i], grid[j], rate)] for rate in rates]
+                arms = [results[cell_name(size, grid[i], grid[j], rate)] for rate in rates]
                 names.append(max(arms, key=lambda a: float(a.final("test/accuracy").mean())).name)
         return list(dict.fromkeys(names))
 
 
-def _name(size: str, first: float, other: float, rate: float) -> str:
+def cell_name(size: str, first: float, other: float, rate: float) -> str:
+    """Name of the arm of one cell at one rate."""
     return f"{size}, scales {first:.3g} and {other:.3g}, lr {rate:.3g}"
 
 
@@ -155,7 +156,7 @@ def _map(results: Results, size: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _final(results: Results, size: str, first: float, other: float, rate: float) -> Sequence[float]:
-    return results[_name(size, first, other, rate)].final("test/accuracy").tolist()
+    return results[cell_name(size, first, other, rate)].final("test/accuracy").tolist()
 
 
 def _best(choosing: np.ndarray) -> tuple[int, int]:

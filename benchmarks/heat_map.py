@@ -1,0 +1,48 @@
+"""Runs per second of the `init-scale` heat map: one row of it, members leaving when they are solved."""
+
+from __future__ import annotations
+
+import time
+
+from lopsided.engines.members import Member
+from lopsided.engines.pool import Pool
+from lopsided.recipes.init_scale import GRID, RATES, SETTING, InitScale, cell_name
+
+SEEDS = 3
+
+
+def _flop(n: int) -> int:
+    """Matrix products of one member-step on n samples: forward, weight gradients, gradients of hidden layers."""
+    d, _, _, width, _ = SETTING["laptop"]
+    return 2 * n * (2 * d * width + 3 * width * width + 3 * width)
+
+
+def measure(size: str) -> tuple[float, float]:
+    """(runs per second, FLOP/s) of the row with default first-layer scale."""
+    specs = InitScale().specs("laptop")
+    row = [specs[cell_name(size, 1.0, other, rate)] for other in GRID["laptop"] for rate in RATES["laptop"]]
+    pool = Pool([Member(spec, seed) for spec in row for seed in range(SEEDS)])
+    pool.compile()
+    began, member_steps = time.perf_counter(), 0
+    for stretch in pool.run():
+        member_steps += len(stretch.diverged) * pool.spec.evaluation.every
+    seconds = time.perf_counter() - began
+    n = row[0].plan.batch_size
+    return len(pool.members) / seconds, member_steps * _flop(n) / seconds
+
+
+def rows(peak: float) -> list[tuple[str, ...]]:
+    found = []
+    for size in ("all", "small"):
+        runs, flops = measure(size)
+        n = InitScale().specs("laptop")[cell_name(size, 1.0, 1.0, 1.0)].plan.batch_size
+        found.append(
+            (
+                f"heat map, N = {n:,}",
+                f"{runs:.1f} runs/s, {flops / 1e9:.0f} GFLOP/s",
+                f"GEMM peak {peak / 1e9:.0f}",
+                f"{flops / peak:.0%}",
+                "–",
+            )
+        )
+    return found
