@@ -20,8 +20,9 @@ from lopsided.engines.ensemble import Ensemble, Stretch, members_per_job
 from lopsided.engines.idealised import Idealised
 from lopsided.engines.members import Member, group_key
 from lopsided.engines.pool import Pool
+from lopsided.member_rows import member_id, rows_of
 from lopsided.store.claims import Claims, Holder
-from lopsided.store.parts import Damage, MemberId, Part, Store, job_name
+from lopsided.store.parts import Damage, Part, Store, job_name
 from lopsided.store.rows import no_rows
 
 COMMIT_SECONDS = 60.0
@@ -78,24 +79,13 @@ def run(
     raises `Stopped`.
     """
     wanted = [Member(spec, s) for spec in specs for s in (range(seeds) if isinstance(seeds, int) else seeds)]
-    wanted = list({_id(m): m for m in wanted}.values())
+    wanted = list({member_id(m): m for m in wanted}.values())
     store.require_writable()
     work = _Work(store, wanted, progress, commit_seconds, stop or threading.Event())
     if not work.missing():
         return Done(0, len(wanted), 0.0, 0)
     devices.setup(len(work.missing()))
     return work.finish()
-
-
-def _id(member: Member) -> MemberId:
-    """The member's name in the store; a spec is hashed once, not once for each of its seeds and every look."""
-    key = id(member.spec)
-    if key not in _HASHES or _HASHES[key][0] is not member.spec:
-        _HASHES[key] = member.spec, member.spec.content_hash()
-    return _HASHES[key][1], member.seed
-
-
-_HASHES: dict[int, tuple[Spec, str]] = {}
 
 
 def _samples(members: Sequence[Member], steps: int | None = None) -> int:
@@ -157,7 +147,7 @@ class _Work:
     def missing(self) -> list[Member]:
         """Wanted members that no sound part completes."""
         complete = self.store.complete()
-        return [m for m in self.wanted if _id(m) not in complete]
+        return [m for m in self.wanted if member_id(m) not in complete]
 
     def finish(self) -> Done:
         """Claim and train job after job until nothing is missing."""
@@ -192,20 +182,20 @@ class _Work:
     def _claim(self, pieces: Sequence[Sequence[Member]]) -> tuple[list[Member], int]:
         """The next job that nobody else works on (claimed now), and how many members are missing altogether."""
         with self.claims.lock():
-            missing = {_id(m) for m in self.missing()}
+            missing = {member_id(m) for m in self.missing()}
             taken = {member for c in self.claims.all() if c.alive for member in c.members}
             for piece in pieces:
-                if job := [m for m in piece if _id(m) in missing and _id(m) not in taken]:
-                    ids = [_id(m) for m in job]
+                if job := [m for m in piece if member_id(m) in missing and member_id(m) not in taken]:
+                    ids = [member_id(m) for m in job]
                     self.claims.take(job_name(ids), ids, job[0].spec.steps)
-                    self.backlog = _samples([m for m in self.wanted if _id(m) in missing]) - _samples(job)
+                    self.backlog = _samples([m for m in self.wanted if member_id(m) in missing]) - _samples(job)
                     return job, len(missing)
-            self.backlog = _samples([m for m in self.wanted if _id(m) in missing])
+            self.backlog = _samples([m for m in self.wanted if member_id(m) in missing])
             return [], len(missing)
 
     def _train(self, members: Sequence[Member]) -> int:
         """Train a claimed job to its end, committing on the way. Returns the number of diverged members."""
-        ids = [_id(m) for m in members]
+        ids = [member_id(m) for m in members]
         name = job_name(ids)
         with self.claims.hold(name, ids, members[0].spec.steps) as holder:
             try:
@@ -236,7 +226,7 @@ class _Work:
         diverged = 0
         for stretch in ensemble.run(SLICE_SECONDS):
             if stretch is not None:
-                pending.append(_rows(members, stretch))
+                pending.append(rows_of(members, stretch))
                 gone = int((stretch.diverged >= 0).sum())
                 diverged = gone if stretch.who is None else diverged + gone
             final = ensemble.finished
@@ -266,9 +256,9 @@ class _Work:
         """Rows since the last commit and the state to go on from, in one part."""
         if ensemble.step == start:
             return
-        specs = {_id(m)[0]: m.spec for m in members}
+        specs = {member_id(m)[0]: m.spec for m in members}
         rows = {key: np.concatenate([p[key] for p in pending]) for key in pending[0]} if pending else no_rows()
-        ids = tuple(map(_id, members))
+        ids = tuple(map(member_id, members))
         made_by = provenance(ensemble.device_kind)
         settings = {digest: spec.model_dump(mode="json") for digest, spec in specs.items()}
         part = Part(name, start, ensemble.step, final, ensemble.seconds, ids, settings, made_by)
@@ -286,28 +276,3 @@ class _Work:
             done = 1 - rest / max(_samples(self.wanted), 1)
             self.progress(Progress(step, steps, members, stretch, seconds, done, left))
         return left
-
-
-def _rows(members: Sequence[Member], stretch: Stretch) -> dict[str, np.ndarray]:
-    """Long rows of one evaluation: one per member and metric."""
-    names = sorted(stretch.metrics)
-    present = members if stretch.who is None else [members[i] for i in stretch.who]
-    n, k = len(present), len(names)
-    steps = np.broadcast_to(stretch.step, n).astype(np.int64)
-    counted: dict[tuple[int, int], tuple[int, float]] = {}
-    for member, step in zip(present, steps.tolist(), strict=True):
-        key, plan = (id(member.spec), step), member.spec.plan
-        if key not in counted:
-            counted[key] = plan.seen(step), plan.distinct(step)
-    seen = [counted[id(m.spec), step] for m, step in zip(present, steps.tolist(), strict=True)]
-    return {
-        "spec": np.repeat(np.array([_id(m)[0] for m in present], dtype=object), k),
-        "seed": np.repeat(np.array([m.seed for m in present], np.uint64), k),
-        "step": np.repeat(steps, k),
-        "samples": np.repeat(np.array([s for s, _ in seen], np.int64), k),
-        "distinct_samples": np.repeat(np.array([d for _, d in seen], np.float64), k),
-        "seconds": np.full(n * k, stretch.seconds),
-        "diverged": np.repeat(stretch.diverged >= 0, k),
-        "metric": np.tile(np.array(names, dtype=object), n),
-        "value": np.stack([stretch.metrics[m] for m in names], axis=1).reshape(-1).astype(np.float64),
-    }
