@@ -8,7 +8,7 @@ from typing import Any
 from lopsided.core.spec import Spec
 from lopsided.recipes._repetition import perceptron
 
-SMALL_FIRST, LARGE = "small first", "large"
+SMALL_FIRST, LARGE, RANDOM_FIRST = "small first", "large", "small first, random labels"
 LEARNED = 0.6
 """Test loss; answering 0 costs E[y²] / 2 = 3."""
 SIZES = {
@@ -45,16 +45,19 @@ def index_spec(scale: str, lr: float, d: int, plan: dict[str, Any], steps: int, 
     )
 
 
-def gradient_descent(scale: str, d: int) -> dict[str, Callable[[float], Spec]]:
-    """The two arms by name, each a function of the learning rate."""
+def gradient_descent(scale: str, d: int, random: bool = False) -> dict[str, Callable[[float], Spec]]:
+    """The two arms by name, each a function of the learning rate; a third has a `random` direction in phase 1."""
     steps, first = STEPS[scale]
     small, large = SIZES[scale][d]
     every = 20 if scale == "smoke" else 10
-    phases = [{"steps": first, "size": small}, {"steps": steps - first, "size": large}]
+    phases: list[dict[str, Any]] = [{"steps": first, "size": small}, {"steps": steps - first, "size": large}]
     plans: dict[str, dict[str, Any]] = {
         SMALL_FIRST: {"name": "full-batch-phases", "phases": phases},
         LARGE: {"name": "full-batch", "size": large},
     }
+
+    if random:
+        plans[RANDOM_FIRST] = {"name": "full-batch-phases", "phases": [{**phases[0], "labels": "random"}, phases[1]]}
 
     def arm(plan: dict[str, Any]) -> Callable[[float], Spec]:
         return lambda lr: index_spec(scale, lr, d, plan, steps, every)

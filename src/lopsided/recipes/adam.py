@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from lopsided.core.recipe import Scale, ScaleName
 from lopsided.core.spec import Spec
 from lopsided.recipes._repetition import (
@@ -39,7 +41,7 @@ DEPTHS = {"smoke": (2,), "laptop": (2, 4), "paper": (2, 4, 6)}
 ADAM_RATES = {
     "smoke": (0.003, 0.01),
     "laptop": (0.003, 0.005, 0.01, 0.02, 0.03),
-    "paper": (0.001, 0.0015, 0.002, 0.003),
+    "paper": tuple(float(r) for r in (0.0005 * 1.2 ** np.arange(12)).round(5)),
 }
 SGD_RATES = {"smoke": (0.5, 1.0), "laptop": (1.0, 1.5, 2.0, 3.0, 4.0), "paper": (0.3, 0.36, 0.43, 0.52, 0.62, 0.75)}
 STEPS = {"smoke": 60, "laptop": 400, "paper": 4000}

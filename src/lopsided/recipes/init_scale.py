@@ -33,10 +33,10 @@ SETTING = {"smoke": (6, 2, 2**4, 8, 40), "laptop": (12, 5, 2**9, 32, 200), "pape
 GRID = {
     "smoke": (0.25, 1.0, 4.0),
     "laptop": tuple(2.0 ** np.arange(-3, 3, 0.5)),
-    "paper": tuple(2.0 ** np.arange(-6, 6, 0.5)),
+    "paper": tuple(2.0 ** np.arange(-4, 4, 0.5)),
 }
 """Scales of either kind of layer; 1 is PyTorch's default."""
-RATES = {"smoke": (0.3, 1.0), "laptop": (0.1, 0.3, 1.0, 3.0), "paper": tuple(1.5 ** np.arange(-10, 6))}
+RATES = {"smoke": (0.3, 1.0), "laptop": (0.1, 0.3, 1.0, 3.0), "paper": tuple(1.2 ** np.arange(-12, 8))}
 GOOD = 0.9
 CLOSE = 0.02
 STATEMENTS = [

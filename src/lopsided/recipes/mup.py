@@ -2,7 +2,7 @@
 
 Paper C, figures 7, 21 and 23: full-batch gradient descent on (20, 6)-parity. Paper: muP has no gap from width 64 on;
 dividing the first layer's initial scale by alpha and multiplying the second's by alpha closes it as well, and the best
-alpha is the same at every width. (For single-index models the paper finds that alpha closes the gap and muP does not.)
+alpha is the same at every width. (Single-index models: `mup-single-index`.)
 
     lopsided run mup --scale laptop
 
@@ -82,12 +82,12 @@ class MaximalUpdate(SweptRecipe):
         mup = {f"muP, {s}": arm(n, model={"parameterization": "mup"}) for s, n in sets.items()}
         main = MAIN[scale]
         arms = {
-            _arm(alpha, main, s): arm(n, groups=_groups(alpha), model={"width": main})
+            _arm(alpha, main, s): arm(n, groups=alpha_groups(alpha), model={"width": main})
             for alpha in ALPHAS[scale]
             for s, n in sets.items()
         }
         arms |= {
-            _arm(alpha, width, "all"): arm(None, groups=_groups(alpha), model={"width": width})
+            _arm(alpha, width, "all"): arm(None, groups=alpha_groups(alpha), model={"width": width})
             for alpha in ALPHAS[scale]
             for width in WIDTHS[scale]
             if width != main
@@ -134,7 +134,8 @@ class MaximalUpdate(SweptRecipe):
         return Figure("Scaled right, the gap is gone", [*panels, by_alpha])
 
 
-def _groups(alpha: float) -> list[dict[str, Any]]:
+def alpha_groups(alpha: float) -> list[dict[str, Any]]:
+    """Parameter groups of alpha-scaling for two layers."""
     return [{"match": "layers.0.*", "init": 1 / alpha}, {"match": "layers.1.*", "init": alpha}]
 
 

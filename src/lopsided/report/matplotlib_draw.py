@@ -81,7 +81,7 @@ def _label_ticks(ax: Any, panel: Panel) -> None:
             for x in settings[1:]:  # labels closer than a ninth of the axis would overlap
                 if np.log(x / kept[-1]) >= np.log(settings[-1] / settings[0]) / 9:
                     kept.append(x)
-            ax.set_xticks(kept, labels=[f"{x:g}" for x in kept])
+            ax.set_xticks(kept, labels=[f"{x:g}" if x < 1e6 else f"{x:.1e}" for x in kept])
         if len(settings) >= 2 or _spans(_all(panel, "x"), 30):
             ax.xaxis.set_minor_formatter(NullFormatter())
     if panel.log_y and _spans(_all(panel, "middle"), 100):

@@ -50,6 +50,11 @@ def _beyond(low: float, high: float) -> Verdict:
     return "holds" if low > ROUNDING else "contradicted" if high < -ROUNDING else "inconclusive"
 
 
+def _too_few(*arms: Times) -> bool:
+    """A bootstrap of one member has no width: an interval that is all there is to a verdict needs two."""
+    return min(len(arm.time) for arm in arms) < 2
+
+
 @dataclass(frozen=True)
 class Statement:
     """A claim's fixed part: what is said, and what the paper reported."""
@@ -72,7 +77,9 @@ class Statement:
         """Neither arm is more than a factor `within` faster (an equivalence: the interval has to lie inside)."""
         c = compare_times(slow, fast)
         verdict: Verdict = "inconclusive"
-        if c.low >= 1 / within and c.high <= within:
+        if _too_few(slow, fast):
+            pass
+        elif c.low >= 1 / within and c.high <= within:
             verdict = "holds"
         elif c.low > within or c.high < 1 / within:
             verdict = "contradicted"
@@ -85,7 +92,7 @@ class Statement:
     def not_ahead(self, recipe: str, scale: str, slow: Times, fast: Times, axis: str, within: float = 1.25) -> Claim:
         """`fast` is not more than a factor `within` ahead (one side of `closed`)."""
         c = compare_times(slow, fast)
-        verdict = _beyond(within - c.high, within - c.low)
+        verdict = "inconclusive" if _too_few(slow, fast) else _beyond(within - c.high, within - c.low)
         test = f"bootstrap interval of the ratio of medians below {within:.3g}"
         members = len(slow.time) + len(fast.time)
         return self._claim(
