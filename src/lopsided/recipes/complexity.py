@@ -25,7 +25,10 @@ from lopsided.stats.verdict import Claim, Statement
 from lopsided.store.results import Results
 
 DIMENSIONS = {"smoke": (8,), "laptop": (20, 40), "paper": (40, 80)}
-GAP = {d: Statement(f"{d}: a small set first needs fewer steps", "ahead (fig. 10a)") for d in ("easier", "harder")}
+GAP = {
+    d: Statement(f"in the {d} dimension a small set first needs fewer steps", "ahead (fig. 10a)")
+    for d in ("smaller", "larger")
+}
 WIDER = Statement("the gap in steps is wider in the larger dimension", "wider in d = 80 than in 40 (fig. 10a)")
 
 
@@ -55,8 +58,8 @@ class Complexity(SweptRecipe):
         at = (self.name, results.scale)
         easy, hard = (_pair(results, d) for d in DIMENSIONS[results.scale])
         return [
-            GAP["easier"].faster(*at, *easy, "steps"),
-            GAP["harder"].faster(*at, *hard, "steps"),
+            GAP["smaller"].faster(*at, *easy, "steps"),
+            GAP["larger"].faster(*at, *hard, "steps"),
             WIDER.wider(*at, easy, hard, "steps"),
         ]
 

@@ -21,6 +21,7 @@ RESAMPLES = 9_999
 EXACT_UP_TO = 20_000
 """Permutations: all of them up to 8 against 8 members (12,870), a random sample beyond."""
 SEED = 20_260_101
+RARELY_UNKNOWN = 0.01
 
 
 class Comparison(NamedTuple):
@@ -102,7 +103,8 @@ def compare_gaps(narrow: tuple[Times, Times], wide: tuple[Times, Times]) -> Comp
     """Ratio of two gaps, (slow / fast of `wide`) / (slow / fast of `narrow`), each a ratio of median times.
 
     The interval is the bootstrap's standard error on the log scale times Student's quantile (as for slopes; a
-    percentile interval of eight members is too short). Nothing is known where one of the four medians is censored.
+    percentile interval of eight members is too short). Nothing is known where one of the four medians is censored, or is
+    so in more than RARELY_UNKNOWN of the resamples.
     """
     nothing = Comparison(np.nan, 0.0, np.inf, np.nan)
     arms = (*narrow, *wide)
@@ -115,10 +117,11 @@ def compare_gaps(narrow: tuple[Times, Times], wide: tuple[Times, Times]) -> Comp
             return (slow_w - fast_w) - (slow_n - fast_n)
 
     draws = _bootstrap(log_ratio, *((t.time, t.censored) for t in arms))
-    if not np.isfinite(draws).all() or min(len(t.time) for t in arms) < 2:
+    known = np.isfinite(draws)
+    if known.mean() < 1 - RARELY_UNKNOWN or min(len(t.time) for t in arms) < 2:
         return nothing
     effect = float(log_ratio(*((t.time, t.censored) for t in arms)))
-    half = float(draws.std() * sps.t.ppf(0.975, min(len(t.time) for t in arms) - 1))
+    half = float(draws[known].std() * sps.t.ppf(0.975, min(len(t.time) for t in arms) - 1))
     return Comparison(float(np.exp(effect)), float(np.exp(effect - half)), float(np.exp(effect + half)), np.nan)
 
 
