@@ -114,6 +114,8 @@ def prepare(target: str, scale: str, seeds: int | None, overrides: Sequence[str]
         raise unknown(f"scale of {recipe.name}", scale, recipe.scales)
     arms = {name: _changed(spec, overrides) for name, spec in recipe.specs(scale).items()}  # type: ignore[arg-type]
     _keep_apart(recipe, scale, overrides)
+    if overrides:
+        _still_different(recipe.specs(scale), arms, overrides)  # type: ignore[arg-type]
     return RecipeRun(recipe, scale, arms, seeds or recipe.scales[scale].seeds, tuple(overrides))  # type: ignore[index]
 
 
@@ -183,6 +185,15 @@ def _keep_apart(recipe: Recipe, scale: str, overrides: Sequence[str]) -> None:
         part, _, key = override.partition("=")[0].partition(".")
         if part in ("task", "model") and len({json.dumps(spec[part].get(key)) for spec in specs}) > 1:
             raise InputError(f"--set {part}.{key}: recipe {recipe.name!r} compares arms that differ in it")
+
+
+def _still_different(before: Mapping[str, Spec], after: Mapping[str, Spec], overrides: Sequence[str]) -> None:
+    """Refuse changes that make arms equal, or take away the rule that says when a member has learned."""
+    distinct = [len({spec.content_hash() for spec in arms.values()}) for arms in (before, after)]
+    if distinct[1] < distinct[0]:
+        raise InputError(f"--set {' '.join(overrides)}: the recipe compares arms that differ in it; now they would not")
+    if any(a.until is not None and b.until is None for a, b in zip(before.values(), after.values(), strict=True)):
+        raise InputError("--set until: the recipe says by it which members have learned")
 
 
 def _entry(place: Any, key: str, path: str) -> Any:

@@ -3,12 +3,13 @@
 import json
 import os
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lopsided.core.errors import InputError
 from lopsided.core.spec import Spec
-from lopsided.recipe_run import _changed
+from lopsided.recipe_run import _changed, prepare
 from tests.conftest import PARITY, TRACKING
 
 EXAMPLES = 10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 300
@@ -55,3 +56,29 @@ def test_any_override_is_a_spec_or_one_line(base, key, value):
 def test_any_text_is_a_spec_or_one_line(base, text):
     message = refusal(base, text)
     assert message is None or "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("recipe", "overrides", "message"),
+    [
+        ("layer-lr", ["groups.0.lr=1"], "differ"),
+        ("mup", ["groups=[]"], "groups"),
+        ("bias-removal", ["training_set.remove=none"], "differ"),
+        ("set-size", ["plan.size=64"], "differ"),
+        ("set-size", ["optimizer.lr=1"], "differ"),
+        ("set-size", ["until=null"], "which members have learned"),
+        ("set-size", ["until.metric=test/loss"], "an accuracy takes at_least, a loss at_most"),
+        ("two-phase-theory", ["training_set.remove=balanced-inputs"], "takes the task's own samples"),
+        ("two-phase-theory", ['probes=[{"name": "train-metrics"}]'], "its own metrics"),
+    ],
+)
+def test_what_a_recipe_compares_cannot_be_set(recipe, overrides, message):
+    with pytest.raises(InputError, match=message):
+        prepare(recipe, "smoke", None, overrides)
+
+
+def test_what_a_recipe_does_not_compare_can_be_set():
+    assert len(prepare("set-size", "smoke", None, ["model.width=12"]).arms) == len(
+        prepare("set-size", "smoke", None, []).arms
+    )
+    assert prepare("small-vs-large", "smoke", 3, ["loss=square"]).seeds == 3

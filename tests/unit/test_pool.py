@@ -109,3 +109,42 @@ def test_a_pool_goes_on_from_its_state(parity):
 def test_rules_that_make_no_sense(parity, changes, message):
     with pytest.raises(InputError, match=message):
         spec_of(parity, **changes)
+
+
+@pytest.mark.parametrize(("before", "after"), [(1, 2), (2, 1)])
+def test_a_pool_goes_on_with_another_number_of_devices(parity, before, after):
+    """Saved on a machine with other cores, or for the last few members: the same numbers all the same."""
+    devices = jax.devices()
+    if len(devices) < 2:
+        pytest.skip("one device")
+    task = {"name": "sparse-parity", "d": 8, "k": 3}  # slow enough that some are left after two rounds
+    members = [Member(spec_of(parity, until=EASY, task=task), seed) for seed in range(9)]
+    unbroken = curves(Pool(members, devices[:1]))
+    pool, found = Pool(members, devices[:before]), {}
+
+    def note(stretch):
+        for w, step, value in zip(stretch.who, stretch.step, stretch.metrics["test/accuracy"], strict=True):
+            found.setdefault(int(w), {})[int(step)] = float(value)
+
+    rounds = pool.run()
+    note(next(rounds))
+    note(next(rounds))
+    other = Pool(members, devices[:after])
+    other.restore(pool.step, pool.seconds, jax.device_get(pool.state))
+    for stretch in other.run():
+        note(stretch)
+    assert {w: sorted(c) for w, c in found.items()} == {w: sorted(c) for w, c in unbroken.items()}
+    for w, curve in unbroken.items():
+        np.testing.assert_allclose(list(found[w].values()), list(curve.values()), atol=0.02)
+
+
+def test_an_ensemble_goes_on_with_another_number_of_devices(parity):
+    devices = jax.devices()
+    members = [Member(spec_of(parity), seed) for seed in range(3)]
+    first, second = Ensemble(members, devices[:1]), Ensemble(members, devices)
+    first.advance(100)
+    second.restore(first.step, first.seconds, jax.device_get(first.state))
+    first.advance(200)
+    second.advance(200)
+    a, b = (e.evaluate().metrics["test/loss"] for e in (first, second))
+    np.testing.assert_allclose(a, b, rtol=1e-4)

@@ -214,6 +214,11 @@ class Plan(Config):
         """True if some steps train on random labels."""
         return False
 
+    def sizes(self) -> tuple[int, ...]:
+        """Sizes of the fixed sets that the plan uses one after the other; none for fresh samples."""
+        size = self.stored()
+        return () if size is None else (size,)
+
     def stored(self) -> int | None:
         """Size of the one fixed set that all samples come from; None if there is no such set."""
         return None

@@ -68,6 +68,8 @@ class Until(Config):
     def _one_of(self) -> Until:
         if (self.at_least is None) == (self.at_most is None):
             raise InputError("until: takes either at_least or at_most")
+        if (self.metric == "test/loss") != (self.at_most is not None):
+            raise InputError("until: an accuracy takes at_least, a loss at_most")
         return self
 
     def reached(self, value: Any) -> Any:
@@ -101,6 +103,8 @@ class Spec(Config):
             raise InputError(f"evaluation.every = {self.evaluation.every}: at most steps = {self.steps}")
         self.plan.declared(self.steps)
         self.plan.check(self.task, self.model, self.optimizer, self.loss)
+        if self.plan.engine != "sampled":
+            self._sampled_only()
         if self.plan.engine in ("population", "idealised"):
             self._without_samples()
         for probe in self.probes:
@@ -138,6 +142,14 @@ class Spec(Config):
             init = lambda key: self.model.init(key, self.task.inputs, self.task.outputs)  # noqa: E731
             _NAMES[shape] = groups.names(jax.eval_shape(init, jax.eval_shape(lambda: jax.random.key(0))))
         groups.check(self.groups, _NAMES[shape])
+
+    def _sampled_only(self) -> None:
+        """What changes samples, or looks at them, needs samples."""
+        name = self.plan.name  # type: ignore[attr-defined]
+        if self.training_set != TrainingSet():
+            raise InputError(f"training_set: plan {name!r} takes the task's own samples")
+        if self.plan.engine == "two-phase" and self.probes:
+            raise InputError(f"probes: plan {name!r} has its own metrics")
 
     def _until_fits(self) -> None:
         if self.until is None:

@@ -52,10 +52,11 @@ class TrainingSet(Config):
             if self.remove == "repeats" and task.entropy_bits > 30:
                 raise InputError(f"training_set.remove = 'repeats': at most 2^30 inputs, here 2^{task.entropy_bits:g}")
             multiple = GROUP.get(self.remove, 1)
-            if size is not None and size % multiple:
-                raise InputError(
-                    f"training_set.remove = {self.remove!r}: takes multiples of {multiple}, got size {size}"
-                )
+            for each in plan.sizes():
+                if each % multiple:
+                    raise InputError(
+                        f"training_set.remove = {self.remove!r}: takes multiples of {multiple}, got {each}"
+                    )
         if plan.relabels:
             _supported(task, "random-labels", "plan: labels = 'random'")
         if self.biased_by is not None:

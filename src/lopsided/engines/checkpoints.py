@@ -18,7 +18,7 @@ def save(folder: Path, state: Any) -> None:
 
 
 def restore(folder: Path, like: Any) -> Any:
-    """Read a pytree with the structure, shapes and dtypes of `like`."""
+    """Read a pytree with the structure and dtypes of `like`; the first axis is as long as it was saved."""
     import orbax.checkpoint as ocp
 
     host = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), like)

@@ -92,8 +92,9 @@ class Ensemble:
     def restore(self, step: int, seconds: float, state: Any) -> None:
         """Go on from a saved state (a pytree like `state`, rows for at least the real members)."""
         self.step, self.seconds = step, seconds
+        real = np.minimum(np.arange(self._padded), len(self.members) - 1)  # padding depends on the number of devices
         with self.program.precision():
-            self.state = jax.device_put(state, self._sharding)
+            self.state = jax.device_put(jax.tree.map(lambda x: np.asarray(x)[real], state), self._sharding)
 
     def advance(self, to: int) -> None:
         """Train every member up to step `to`."""

@@ -82,9 +82,19 @@ class Pool:
         return int((gone * self.spec.steps + self.state.at[seated].sum()) // len(self.members))
 
     def restore(self, step: int, seconds: float, state: Any) -> None:
-        """Go on from a saved state."""
+        """Go on from a saved state, whatever the number of slots that it was saved with."""
         self.step, self.seconds = step, seconds
-        self.state = Slots(jax.device_put(state.training, self._sharding), *map(np.array, state[1:]))
+        shards, blocks, block = self._shape
+        saved = Slots(jax.device_get(state.training), *map(np.array, state[1:]))
+        seated = np.flatnonzero(saved.member != EMPTY)
+        blocks = max(blocks, -(-len(seated) // (shards * block)))  # fewer devices than before: more blocks on each
+        self._shape = shards, blocks, block
+        pick = np.resize(seated if len(seated) else np.zeros(1, int), shards * blocks * block)
+        empty = np.arange(len(pick)) >= len(seated)
+        member, at, good = (np.where(empty, none, x[pick]) for x, none in zip(saved[1:4], (EMPTY, 0, 0), strict=True))
+        training = jax.tree.map(lambda x: np.asarray(x)[pick], saved.training)
+        slots = Slots(jax.device_put(training, self._sharding), member, at, good, saved.waiting)
+        self.state = self._replaced(slots, empty)
 
     def compile(self) -> None:
         """Compile without running, so that `seconds` counts computing only."""
@@ -110,7 +120,8 @@ class Pool:
         rule = self.spec.until
         assert rule is not None
         good = s.good.copy()
-        good[seated] = np.where(rule.reached(metrics[rule.metric]), good[seated] + 1, 0)
+        value = metrics[rule.metric].astype(np.float64)  # as it is stored, and judged later
+        good[seated] = np.where(rule.reached(value), good[seated] + 1, 0)
         who, steps = s.member[seated], at[seated]
         leaves = seated & ((good >= EVALUATIONS) | (diverged >= 0) | (at >= self.spec.steps))
         self.state = self._replaced(Slots(training, s.member, at, good, s.waiting), leaves)

@@ -188,10 +188,10 @@ class Program:
         return self._mean(params, lambda i: self.representative.task.sample(key, i, law, fixed.world), n)
 
     def _on_training_set(self, params: Any, dials: Dials, fixed: Fixed, n: int) -> dict[str, Array]:
-        """The same on the first `n` training samples (a smaller set again and again), with their true labels."""
+        """The same on the first `n` training samples (a smaller set, or first phase, again and again), true labels."""
         spec = self._spec(dials)
         law = self._law(dials, fixed, 0.0)
-        size = spec.plan.stored()
+        size = next(iter(spec.plan.sizes()), None)
 
         def one(index: Any) -> Sample:
             index = index if size is None else index % jnp.asarray(size).astype(jnp.uint32)

@@ -52,6 +52,9 @@ class FullBatchPhases(Plan):
     def seen(self, steps: int) -> int:
         return sum(done * p.size for done, p in zip(self._done(steps), self.phases, strict=True))
 
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(p.size or 0 for p in self.phases)
+
     def distinct(self, steps: int) -> float:
         return float(max((p.size for done, p in zip(self._done(steps), self.phases, strict=True) if done), default=0))
 

@@ -78,6 +78,9 @@ class Phases(Plan):
     def relabels(self) -> bool:
         return any(p.labels == "random" for p in self.phases)
 
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(p.size or 0 for p in self.phases)
+
     def distinct(self, steps: int) -> float:
         ends = np.cumsum([p.steps for p in self.phases])
         done = np.diff(np.minimum(steps, [0, *ends])) * self.batch

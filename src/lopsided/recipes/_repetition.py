@@ -74,8 +74,8 @@ class Tuned:
     lr: float
     arm: Arm
     judged: np.ndarray  # (M,) bool
-    cost: tuple[float, float]
-    """What the choice was made by: median steps of the choosing members, and their mean as in `tuned`."""
+    cost: tuple[float, float, float]
+    """What the choice was made by, in the choosing members: the numbers that `tuned` names."""
 
     def times(self, axis: Literal["steps", "samples"] = "steps") -> Times:
         """Time to learn of the judged members."""
@@ -105,15 +105,18 @@ def swept_names(results: Results) -> list[str]:
 
 def tuned(results: Results, name: str) -> Tuned:
     """The rate with the smallest median steps to learn among choosing members (ties: smallest mean, a member that never
-    learned counted as twice its budget), and who is judged. With fewer than two seeds everybody does both."""
+    learned counted as twice its budget; then the best final metric), and who is judged. With fewer than two seeds
+    everybody does both."""
     arms = {n: arm for n, arm in results.arms.items() if n.rpartition(", lr ")[0] == name}
     seeds = np.array(next(iter(arms.values())).seeds)
     chooses = seeds % CHOOSER == 0 if len(seeds) > 1 else np.ones(len(seeds), bool)
     judged = ~chooses if len(seeds) > 1 else chooses
 
-    def cost(n: str) -> tuple[float, float]:
-        times = _times(arms[n], chooses, "steps")
-        return times.median, float((times.time * (1 + times.censored)).mean())
+    def cost(n: str) -> tuple[float, float, float]:
+        times, until = _times(arms[n], chooses, "steps"), arms[n].spec.until
+        assert until is not None
+        final = float(np.nan_to_num(arms[n].final(until.metric)[chooses], nan=0.0 if until.at_least else np.inf).mean())
+        return times.median, float((times.time * (1 + times.censored)).mean()), -final if until.at_least else final
 
     best = min(arms, key=cost)
     return Tuned(name, float(best.rpartition(", lr ")[2]), arms[best], judged, cost(best))

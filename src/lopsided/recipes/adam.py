@@ -1,4 +1,4 @@
-"""adam: an adaptive optimizer closes the gap between small and large sets, at every depth.
+"""adam: an adaptive optimizer closes the gap between small and large sets, at depths 2 and 4.
 
 Paper C, figure 29: AdamW on (20, 6)-parity with perceptrons of depth 2, 4, 6. If the gap comes from how fast layers
 grow relative to one another, an optimizer whose steps do not depend on the gradient's size should not have it.

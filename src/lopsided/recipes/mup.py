@@ -107,13 +107,13 @@ class MaximalUpdate(SweptRecipe):
         best, plain = (tuned(results, _arm(a, main, "all")).times() for a in (alpha["all"], 1.0))
         widths = WIDTHS[results.scale]
         ratio = np.log2(_alphas_by_member(results, widths[-1]) / _alphas_by_member(results, widths[0]))
-        what = "log2 of the best alpha, widest over narrowest, by judged member"
+        what = "|log2| of the best alpha, widest over narrowest, by judged member"
         return [
             STATEMENTS[0].faster(*at, *pair(lambda s: _arm(1.0, main, s)), "steps"),
             STATEMENTS[1].closed(*at, *pair(lambda s: f"muP, {s}"), "steps"),
             STATEMENTS[2].closed(*at, *pair(lambda s: _arm(alpha[s], main, s)), "steps"),
             STATEMENTS[3].faster(*at, plain, best, "steps"),
-            STATEMENTS[4].near(*at, ratio, 0.0, 1.0, what),
+            STATEMENTS[4].below(*at, np.abs(ratio), 1.0, what),
         ]
 
     def figure(self, results: Results) -> Figure:
@@ -152,4 +152,4 @@ def _alphas_by_member(results: Results, width: int) -> np.ndarray:
     """(V,) the alpha at which each judged member learns first, on the whole population, each alpha at its best rate."""
     alphas = ALPHAS[results.scale]
     steps = np.stack([tuned(results, _arm(a, width, "all")).times().ordinal for a in alphas])
-    return np.array(alphas)[steps.argmin(0)]
+    return np.where(np.isinf(steps).all(0), np.nan, np.array(alphas)[steps.argmin(0)])

@@ -36,7 +36,7 @@ from lopsided.store.results import Results
 POWERS = {"smoke": (5, 8), "laptop": (8, 9, 10, 11, 12, 13, 14), "paper": (10, 11, 12, 13, 14, 15, 16, 18, 20)}
 BETWEEN = {"laptop": 11, "paper": 14}
 STATEMENTS = [
-    Statement("a set in between (2^11) ends with a higher accuracy than the smallest", "small sets over-fit (fig. 18)"),
+    Statement("a set in between ends with a higher accuracy than the smallest", "small sets over-fit (fig. 18)"),
     Statement("a set in between needs fewer steps than all inputs", "a range in between is fastest (fig. 18)"),
     Statement("… and less compute", "a range in between is fastest (fig. 18)"),
 ]

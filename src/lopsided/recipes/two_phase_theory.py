@@ -39,8 +39,8 @@ WIDTHS = {"smoke": (1, 16), "laptop": (1, 4, 16, 64, 256), "paper": (1, 4, 16, 6
 NEVER = 1e12
 STEPS = {"smoke": 400, "laptop": 2000, "paper": 8000}
 FIRST = Statement("phase 1 takes sqrt(N) steps: slope 1/2 at fixed a*, within 20 %", "T_1 ~ a* sqrt(N) / η (thm 3)")
-BOUND = Statement("on the good event phase 1 never takes longer than the theorem's bound", "2 a* sqrt(N) / (η c_0)")
-GOOD = Statement("a neuron is good with at least the probability of lemma 1, at every N and d", ">= p_PZ / 2 = 5.6e-6")
+BOUND = Statement("good neurons outlast phase 1's bound in fewer than 1 % of settings", "2 a* sqrt(N) / (η c_0)")
+GOOD = Statement("a neuron is good as often as lemma 1 says, or more, averaged over N, d", ">= p_PZ / 2 = 5.6e-6")
 TOTAL = Statement("both phases take at most (N d)^(1/4) steps, up to logarithms", "O((Nd)^(1/4) log) (thm 1)")
 TOTAL_TIGHT = Statement("… and that is the slope, within 20 %", "an upper bound (thm 1)")
 AHEAD = Statement(

@@ -1,7 +1,7 @@
 """Two-arm comparisons at the handful of seeds that experiments have: exact permutation tests and bootstrap intervals.
 
-An interval from four or eight members is optimistic whatever the bootstrap does, so no verdict rests on it alone: a
-permutation test, exact at these sizes, has to agree.
+An interval from four or eight members is optimistic whatever the bootstrap does, so no verdict about two arms rests on
+it alone: a permutation test, exact at these sizes, has to agree. (The ratio of two gaps has no such test.)
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ def compare_gaps(narrow: tuple[Times, Times], wide: tuple[Times, Times]) -> Comp
     """Ratio of two gaps, (slow / fast of `wide`) / (slow / fast of `narrow`), each a ratio of median times.
 
     The interval is the bootstrap's standard error on the log scale times Student's quantile (as for slopes; a
-    percentile interval of eight members is too short). Nothing is known where one of the four medians is censored, or is
-    so in more than RARELY_UNKNOWN of the resamples.
+    percentile interval of eight members is too short). Nothing is known where one of the four medians is censored, in
+    the arms or in more than RARELY_UNKNOWN of their resamples.
     """
     nothing = Comparison(np.nan, 0.0, np.inf, np.nan)
     arms = (*narrow, *wide)
@@ -121,7 +121,11 @@ def compare_gaps(narrow: tuple[Times, Times], wide: tuple[Times, Times]) -> Comp
     if known.mean() < 1 - RARELY_UNKNOWN or min(len(t.time) for t in arms) < 2:
         return nothing
     effect = float(log_ratio(*((t.time, t.censored) for t in arms)))
-    half = float(draws[known].std() * sps.t.ppf(0.975, min(len(t.time) for t in arms) - 1))
+    fewest = min(len(t.time) for t in arms)
+    spread = float(draws[known].std() * np.sqrt(fewest / (fewest - 1)))
+    if spread == 0:  # medians that all fall on one evaluation say nothing about their error
+        return nothing
+    half = spread * float(sps.t.ppf(0.975, fewest - 1))
     return Comparison(float(np.exp(effect)), float(np.exp(effect - half)), float(np.exp(effect + half)), np.nan)
 
 

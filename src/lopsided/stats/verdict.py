@@ -50,11 +50,6 @@ def _beyond(low: float, high: float) -> Verdict:
     return "holds" if low > ROUNDING else "contradicted" if high < -ROUNDING else "inconclusive"
 
 
-def _too_few(*arms: Times) -> bool:
-    """A bootstrap of one member has no width: an interval that is all there is to a verdict needs two."""
-    return min(len(arm.time) for arm in arms) < 2
-
-
 @dataclass(frozen=True)
 class Statement:
     """A claim's fixed part: what is said, and what the paper reported."""
@@ -76,14 +71,16 @@ class Statement:
     def closed(self, recipe: str, scale: str, slow: Times, fast: Times, axis: str, within: float = 1.25) -> Claim:
         """Neither arm is more than a factor `within` faster (an equivalence: the interval has to lie inside)."""
         c = compare_times(slow, fast)
+        above, below = (compare_times(slow, fast, bound).p_value for bound in (within, 1 / within))
         verdict: Verdict = "inconclusive"
-        if _too_few(slow, fast):
-            pass
-        elif c.low >= 1 / within and c.high <= within:
+        if c.low >= 1 / within and c.high <= within and max(above, below) <= LEVEL:
             verdict = "holds"
-        elif c.low > within or c.high < 1 / within:
+        elif (c.low > within and above <= LEVEL) or (c.high < 1 / within and below <= LEVEL):
             verdict = "contradicted"
-        test = f"bootstrap interval of the ratio of medians inside {1 / within:.3g} to {within:.3g}"
+        test = (
+            f"bootstrap interval of the ratio of medians inside {1 / within:.3g} to {within:.3g}; "
+            f"log-rank permutation p = {below:.3g} and {above:.3g} against the two ends"
+        )
         members = len(slow.time) + len(fast.time)
         return self._claim(
             recipe, scale, f"ratio of median {axis} to learn", c.effect, c.low, c.high, verdict, members, test
@@ -91,9 +88,9 @@ class Statement:
 
     def not_ahead(self, recipe: str, scale: str, slow: Times, fast: Times, axis: str, within: float = 1.25) -> Claim:
         """`fast` is not more than a factor `within` ahead (one side of `closed`)."""
-        c = compare_times(slow, fast)
-        verdict = "inconclusive" if _too_few(slow, fast) else _beyond(within - c.high, within - c.low)
-        test = f"bootstrap interval of the ratio of medians below {within:.3g}"
+        c, p_value = compare_times(slow, fast), compare_times(slow, fast, within).p_value
+        verdict = _beyond(within - c.high, within - c.low) if p_value <= LEVEL else "inconclusive"
+        test = f"log-rank permutation p = {p_value:.3g}; bootstrap interval of the ratio of medians below {within:.3g}"
         members = len(slow.time) + len(fast.time)
         return self._claim(
             recipe, scale, f"ratio of median {axis} to learn", c.effect, c.low, c.high, verdict, members, test

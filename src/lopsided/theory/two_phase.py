@@ -25,7 +25,10 @@ RANDOM_TOTAL_EXPONENT = 0.5
 
 
 def norm_bound(size: int, d: int, delta: float) -> float:
-    """B: |M^| <= C B with probability 1 - delta, B = sqrt(d l / N) + d l / N, l = log(2 d / delta) (lemma 5, C = 1)."""
+    """B: |M^| <= C B with probability 1 - delta for random labels, B = sqrt(d l / N) + d l / N, l = log(2 d / delta).
+
+    With true labels the population's norm, 1, comes on top (lemma 5, C = 1).
+    """
     rate = d * log(2 * d / delta) / size
     return sqrt(rate) + rate
 
