@@ -60,7 +60,7 @@ class TwoPhaseTheory(Recipe):
     threshold = 0.95
     scales: ClassVar = {
         "smoke": Scale(8, 8, "2 CPU cores"),
-        "laptop": Scale(640, 120, "2 CPU cores"),
+        "laptop": Scale(640, 70, "2 CPU cores"),
         "paper": Scale(640, 6_000, "2 CPU cores, estimated"),
     }
 
