@@ -5,11 +5,14 @@ import itertools
 import jax
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from lopsided.skills.distributions import PowerLaw
 from lopsided.tasks.k_composition import population_loss
 from lopsided.theory import k_composition as theory
 
+ROUNDING = 1e-12
 CASES = [(d, k, alpha) for d in (4, 9) for k in (2, 4, 6) for alpha in (0.0, 1.0, 1.5)]
 
 
@@ -44,21 +47,87 @@ def test_population_loss_is_the_mean_over_all_inputs(d, k):
     assert theory.loss(w * target, p, k) == pytest.approx(total, rel=1e-12)
 
 
-@pytest.mark.parametrize(("d", "k", "alpha"), CASES)
-def test_lower_bound_of_the_gradient_along_a_trajectory(d, k, alpha):
-    """Gradient descent at the stable step from a small positive start: the bound holds at every step, loss falls."""
-    _, _, p = setting(d, alpha)
-    u = np.abs(np.random.default_rng(1).normal(0, 0.3, d))
-    step = theory.stable_step(p, k)
-    losses = []
-    for _ in range(400):
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    d=st.integers(2, 24),
+    k=st.sampled_from([2, 4, 6, 8]),
+    alpha=st.sampled_from([0.0, 0.5, 1.0, 1.25, 1.5, 2.0, 4.0]),
+    r=st.sampled_from([0.02, 0.1, 0.3, 1.0]),
+    seed=st.integers(0, 10**6),
+)
+def test_every_inequality_of_the_lemmas_holds_along_trajectories(d, k, alpha, r, seed):
+    """Gradient descent at the stable step from a good start: lemmas 3 to 6 and 8, at every step."""
+    p = PowerLaw(alpha=alpha).path(d).probabilities()
+    u = np.random.default_rng(seed).normal(0, r, d)
+    a_0, _ = theory.moments(u, p)
+    u, a_0 = (u, a_0) if a_0 > 0 else (-u, -a_0)
+    assume(theory.starts_well(u, p))
+    step, before = theory.stable_step(p, k), np.inf
+    assert theory.loss(u, p, k) <= 0.5 * (1 - a_0**k) + ROUNDING
+    for t in range(600):
         a, b = theory.moments(u, p)
-        gradient = theory.gradient(u, p, k)
-        if 0 < a <= 1 and b <= 1:
-            assert gradient @ gradient >= theory.polyak_lojasiewicz_bound(u, p, k) - 1e-15
-        losses.append(theory.loss(u, p, k))
-        u = u - step * gradient
-    assert (np.diff(losses) <= 1e-15).all()
+        value, gradient = theory.loss(u, p, k), theory.gradient(u, p, k)
+        if value < 1e-13:
+            break
+        assert a >= theory.smallest_similarity(a_0, k) - ROUNDING
+        assert a**2 <= b + ROUNDING
+        assert b**k <= 2 * a**k + ROUNDING
+        assert a <= 2 ** (1 / k)
+        assert b <= 2 ** (2 / k)
+        assert gradient @ gradient >= theory.polyak_lojasiewicz_bound(u, p, k) - ROUNDING
+        assert gradient @ gradient <= theory.gradient_bound(u, p, k) + ROUNDING
+        assert value <= before * theory.contraction(a_0, p, k, step) + ROUNDING
+        assert np.abs(u).max() <= theory.largest_weight(a_0, k)
+        if value <= 1 / 8:
+            assert np.abs(u - 1).max() <= theory.error_bound(a_0, p, k, value) + ROUNDING
+        if t % 20 == 0:
+            norm = np.abs(np.linalg.eigvalsh(theory.hessian(u, p, k))).max()
+            assert norm <= theory.printed_hessian_bound(p, k)
+            assert norm <= 1 / (2 * step)
+            if a <= 1:
+                assert norm <= theory.hessian_bound(u, p, k) * (1 + 1e-9)
+        u, before = u - step * gradient, value
+
+
+def test_printed_bound_of_the_hessian_fails_in_the_region_it_is_stated_for():
+    """u = 2^{1/k} (1, ..., 1) has B^k = 2 A^k and a larger Hessian than 3 k² ‖p‖; the stable step survives it."""
+    k, p = 4, PowerLaw(alpha=3.0).path(4).probabilities()
+    u = np.full(4, 0.999 * 2 ** (1 / k))
+    a, b = theory.moments(u, p)
+    norm = np.abs(np.linalg.eigvalsh(theory.hessian(u, p, k))).max()
+    assert b**k <= 2 * a**k
+    assert norm > 1.1 * theory.printed_hessian_bound(p, k)
+    assert norm < 1 / (2 * theory.stable_step(p, k))
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(u=st.lists(st.floats(-2, 2), min_size=3, max_size=3), k=st.sampled_from([2, 4, 6]), alpha=st.floats(0, 3))
+def test_lower_bound_of_the_gradient_holds_everywhere(u, k, alpha):
+    """Lemma 5 needs no good start: Cauchy-Schwarz is enough."""
+    p = PowerLaw(alpha=alpha).path(3).probabilities()
+    gradient = theory.gradient(np.array(u), p, k)
+    assert gradient @ gradient >= theory.polyak_lojasiewicz_bound(np.array(u), p, k) * (1 - 1e-9) - ROUNDING
+
+
+def test_escape_time_is_that_of_the_dynamics_far_from_the_target():
+    """From a small start under uniform skills A grows as the one-dimensional equation says, for k = 4 and 6."""
+    for k in (4, 6):
+        d, p = 16, np.full(16, 1 / 16)
+        u = np.full(d, 0.02)
+        expected, step, time = theory.escape_time(0.02, p, k), 0.0, 0.0
+        while theory.moments(u, p)[0] < 0.5:
+            gradient = theory.gradient(u, p, k)
+            step = 0.02 * u[0] / -gradient[0]
+            u, time = u - step * gradient, time + step
+        assert time == pytest.approx(expected, rel=0.1)
+
+
+def test_needs_of_a_correlational_learner():
+    """Tolerance and samples are inverse; the exponent of d is k / 2 up to logarithms."""
+    assert theory.csq_tolerance(100, 4, 50) * theory.uniform_samples(100, 4, 50) == pytest.approx(1)
+    growth = np.log(theory.uniform_samples(10**8, 4, 1) / theory.uniform_samples(10**6, 4, 1)) / np.log(100)
+    assert growth == pytest.approx(2, abs=0.15)
+    assert theory.power_law_samples(10, 1.25) == pytest.approx(10**2.5)
 
 
 def test_initial_moments_follow_the_stated_laws():
@@ -67,8 +136,11 @@ def test_initial_moments_follow_the_stated_laws():
     p = PowerLaw(alpha=0.5).path(d).probabilities()
     draws = np.random.default_rng(0).normal(0, r, (20_000, d))
     a, b = draws @ p, draws**2 @ p
-    assert a.std() == pytest.approx(r * np.linalg.norm(p), rel=0.02)
-    assert b.mean() == pytest.approx(r**2, rel=0.01)
+    assert a.std() == pytest.approx(theory.initial_similarity(p, r), rel=0.02)
+    assert np.median(np.abs(a)) == pytest.approx(theory.median_similarity(p, r), rel=0.02)
+    mean, deviation = theory.initial_norm(p, r)
+    assert b.mean() == pytest.approx(mean, rel=0.01)
+    assert b.std() == pytest.approx(deviation, rel=0.02)
 
 
 def test_correlation_of_two_targets_under_uniform_skills():

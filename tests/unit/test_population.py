@@ -80,7 +80,7 @@ def test_gradient_equals_finite_differences_through_the_student():
         world = spec.task.world(stream(0, "world"))
         params = spec.model.init(stream(0, "init"), spec.task.inputs, spec.task.outputs)
         params = jax.tree.map(lambda x: x.astype(jnp.float64) * 5, params)
-        loss = lambda p: spec.task.population_loss(p, world, "square")  # noqa: E731
+        loss = lambda p: spec.task.population_loss(p, world, "square", None)  # noqa: E731
         gradient = jax.grad(loss)(params).v
         for k, i in ((0, 0), (2, 5), (5, 11)):
             step = jnp.zeros_like(params.v).at[k, i].set(1e-6)
@@ -93,7 +93,7 @@ def test_per_sample_gradients_average_to_the_population_gradient():
     spec = teacher_student(model={"name": "student", "width": 3, "sigma_0": 0.7})
     world = spec.task.world(stream(0, "world"))
     params = spec.model.init(stream(0, "init"), spec.task.inputs, spec.task.outputs)
-    exact = jax.grad(lambda p: spec.task.population_loss(p, world, "square"))(params).v
+    exact = jax.grad(lambda p: spec.task.population_loss(p, world, "square", None))(params).v
     key = stream(1, "train")
 
     @jax.vmap
@@ -282,3 +282,74 @@ def test_bad_input_is_one_line(changes, message):
     with pytest.raises(InputError, match=message) as error:
         teacher_student(**changes)
     assert "\n" not in str(error.value)
+
+
+def composition(plan, skills, **changes):
+    return Spec.parse(
+        {
+            "task": {"name": "k-composition", "d": 6, "k": 4},
+            "skills": skills,
+            "rank_order": "random",
+            "model": {"name": "product", "r": 0.4},
+            "plan": plan,
+            "optimizer": {"name": "sgd", "lr": 0.05},
+            "loss": "square",
+            "steps": 40,
+            "evaluation": {"every": 20, "samples": 4096},
+            "probes": [{"name": "skill-error"}],
+            **changes,
+        }
+    )
+
+
+def member_of(spec, seed):
+    """(weights folded with the hidden signs, frequencies of skills), drawn as any engine draws them."""
+    from lopsided.skills.ranks import skill_at_rank
+
+    target = np.asarray(spec.task.world(stream(seed, "world")), np.float64)
+    first = spec.model.init(stream(seed, "init"), spec.task.inputs, spec.task.outputs)
+    order = np.asarray(skill_at_rank(spec.rank_order, spec.task.n_skills, seed))
+    return np.asarray(first.w, np.float64) * target, order
+
+
+@pytest.mark.parametrize(("start", "end"), [(0.0, 0.0), (1.5, 1.5), (1.5, 0.0)])
+def test_steps_under_skill_frequencies_are_those_of_theory(start, end):
+    """Every step trains on that step's frequencies, in the member's own rank order; the test loss is uniform."""
+    from lopsided.theory import k_composition as theory
+
+    skills = {"name": "annealed", "start": start, "end": end, "begin": 0.0, "finish": 0.5}
+    spec = composition({"name": "population"}, skills if start else {"name": "uniform"})
+    ensemble = Ensemble([Member(spec, s) for s in range(3)])
+    found = list(ensemble.run())[-1].metrics
+    for seed in range(3):
+        u, order = member_of(spec, seed)
+        path = spec.skills.path(6)
+        for t in range(40):
+            p = np.zeros(6)
+            p[order] = path.probabilities(t / 40)
+            u = u - 0.05 * theory.gradient(u, p, 4)
+        assert found["test/loss"][seed] == pytest.approx(theory.loss(u, np.full(6, 1 / 6), 4), rel=1e-7)
+        assert found["skills/error"][seed] == pytest.approx(min(abs(u - 1).max(), abs(u + 1).max()), rel=1e-6)
+
+
+def test_flow_under_moving_frequencies_is_the_limit_of_small_steps():
+    skills = {"name": "annealed", "start": 2.0, "end": 0.0, "begin": 0.1, "finish": 0.6}
+    flow = composition({"name": "population", "dynamics": "flow"}, skills)
+    fine = composition(
+        {"name": "population"}, skills, steps=4000, optimizer={"name": "sgd", "lr": 0.0005}, evaluation={"every": 4000}
+    )
+    values = [list(Ensemble([Member(s, 1)]).run())[-1].metrics["skills/error"] for s in (flow, fine)]
+    assert values[0] == pytest.approx(values[1], rel=1e-3)
+
+
+def test_exact_loss_of_the_product_model_is_what_samples_average_to():
+    spec = composition({"name": "online", "batch": 8}, {"name": "power-law", "alpha": 1.0}, probes=["population-loss"])
+    found = list(Ensemble([Member(spec, s) for s in range(8)]).run())[-1].metrics
+    assert found["population/loss"].mean() == pytest.approx(found["test/loss"].mean(), rel=0.1)
+
+
+def test_population_plans_of_the_product_model_refuse_other_models_and_losses():
+    with pytest.raises(InputError, match="model 'product'; this one is 'transformer'"):
+        composition({"name": "population"}, {"name": "uniform"}, model={"name": "transformer"}, probes=[])
+    with pytest.raises(InputError, match="valid: square, correlation"):
+        composition({"name": "population"}, {"name": "uniform"}, loss="logistic")

@@ -68,14 +68,22 @@ class SkillLaw(NamedTuple):
 
     cumulative: Float[Array, " R"]
     skill_at_rank: Int[Array, " R"]
+    one: Float[Array, " R"] | None = None
+    """The cumulative distribution that one skill of each sample, at a random place, comes from instead."""
 
     def draw(self, bits: UInt32[Array, "*n"]) -> Int[Array, "*n"]:
         """Skill ids from random words by inversion (24 bits of each word are used)."""
-        u = unit(bits)
-        n = self.cumulative.shape[0]
+        skill = self._at(self.cumulative, unit(bits))
+        if self.one is None:
+            return skill
+        place = ((bits[0] & 0xFF) * bits.shape[0]) >> 8  # the low byte, which no skill is drawn from
+        return jnp.where(jnp.arange(bits.shape[0]) == place, self._at(self.one, unit(bits)), skill)
+
+    def _at(self, cumulative: Float[Array, " R"], u: Float[Array, "*n"]) -> Int[Array, "*n"]:
+        n = cumulative.shape[0]
         # One comparison per rank vectorises; beyond a few hundred ranks a binary search wins.
         method = "compare_all" if n <= 512 else "scan"
-        rank = jnp.searchsorted(self.cumulative, u, side="right", method=method)
+        rank = jnp.searchsorted(cumulative, u, side="right", method=method)
         return self.skill_at_rank[jnp.clip(rank, 0, n - 1)]
 
 
@@ -150,8 +158,11 @@ class Task(Config):
         """Raise `InputError` if theory makes no prediction for this model and loss."""
         raise InputError("task: theory makes no prediction for it")
 
-    def population_loss(self, params: Any, world: Any, loss: LossName) -> Array:
-        """The exact expectation of `loss` over samples, a differentiable scalar in the precision of `params`."""
+    def population_loss(self, params: Any, world: Any, loss: LossName, frequency: Array | None) -> Array:
+        """The exact expectation of `loss` over samples, a differentiable scalar in the precision of `params`.
+
+        `frequency` (n_skills,): how often each skill occurs; None exactly if `n_skills` is 0.
+        """
         raise NotImplementedError
 
     @abstractmethod
@@ -256,33 +267,6 @@ class Optimizer(Config):
 
     @abstractmethod
     def build(self, steps: int) -> Any: ...
-
-
-class ProbeContext(NamedTuple):
-    """What a probe is handed: the trained function and how to evaluate it, never a trainer."""
-
-    params: Any
-    initial: Any
-    evaluate: Callable[[Array | None, str, int], dict[str, Array]]
-    """(probabilities of the ranks, name of the stream, samples) -> mean loss and accuracy on samples of that law."""
-    n_ranks: int
-    world: Any
-    population: Callable[[], Array] | None
-    """The exact expected loss now; None if the task has no formula for it."""
-    on_training_set: Callable[[int], dict[str, Array]] | None = None
-    """samples -> mean loss and accuracy on the first training samples, true labels; None if the plan draws none."""
-
-
-class Probe(Config):
-    """Measures something about one member between stretches of training; jittable, called under `vmap`."""
-
-    def check(self, task: Task, model: Model) -> None:
-        """Raise `InputError` if the probe cannot measure this model on this task."""
-        return
-
-    @abstractmethod
-    def measure(self, context: ProbeContext) -> dict[str, Array]:
-        """Scalars by metric name."""
 
 
 RankOrder = Literal["lexicographic", "reversed", "random"]

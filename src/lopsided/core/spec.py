@@ -12,7 +12,8 @@ from lopsided.core import groups, registry
 from lopsided.core.config import Config
 from lopsided.core.errors import InputError
 from lopsided.core.groups import Group
-from lopsided.core.protocols import Classes, LossName, Model, Optimizer, Plan, Probe, RankOrder, Scalar, Task, judged
+from lopsided.core.probe import Probe
+from lopsided.core.protocols import Classes, LossName, Model, Optimizer, Plan, RankOrder, Scalar, Task, judged
 from lopsided.core.training_set import TrainingSet
 
 
@@ -109,6 +110,7 @@ class Spec(Config):
             self._without_samples()
         for probe in self.probes:
             probe.check(self.task, self.model)
+            self._looks_back(probe)
         self._groups_fit()
         self.training_set.check(self.task, self.plan)
         self._until_fits()
@@ -142,6 +144,18 @@ class Spec(Config):
             init = lambda key: self.model.init(key, self.task.inputs, self.task.outputs)  # noqa: E731
             _NAMES[shape] = groups.names(jax.eval_shape(init, jax.eval_shape(lambda: jax.random.key(0))))
         groups.check(self.groups, _NAMES[shape])
+
+    def _looks_back(self, probe: Probe) -> None:
+        """A probe that looks back needs checkpoints at whole steps of members that stay to the end."""
+        if not probe.stretches:
+            return
+        name = probe.name  # type: ignore[attr-defined]
+        if self.plan.engine != "sampled" or self.until is not None:
+            raise InputError(f"probe {name!r}: only for plans that draw samples, without `until`")
+        if self.steps % probe.stretches:
+            raise InputError(f"probe {name!r}: {probe.stretches} stretches do not divide steps = {self.steps}")
+        if any(other.stretches not in (0, probe.stretches) for other in self.probes):
+            raise InputError(f"probe {name!r}: all probes that look back take the same number of stretches")
 
     def _sampled_only(self) -> None:
         """What changes samples, or looks at them, needs samples."""

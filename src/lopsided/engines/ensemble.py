@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from lopsided.engines import looking_back
 from lopsided.engines.members import Dials, Member, State, dials_of, group_key
 from lopsided.engines.population import PopulationProgram
 from lopsided.engines.program import Program
@@ -65,7 +66,7 @@ class Ensemble:
         key = group_key(self.spec), self._block, tuple(available[:shards])
         if key not in _COMPILED:
             _COMPILED[key] = _Functions(self.program, self._block, mesh)
-        self._init, self._advance, self._evaluate = _COMPILED[key].jitted
+        self._init, self._advance, self._evaluate, self._conclude = _COMPILED[key].jitted
         padded = self.members + [self.members[-1]] * (self._padded - len(self.members))
         self.step = 0
         self.seconds = 0.0
@@ -106,12 +107,14 @@ class Ensemble:
         self.step = to
 
     def evaluate(self) -> Stretch:
-        """Metrics now; the running mean of the training loss starts anew."""
+        """Metrics now, at the end also those that look back; the running mean of the training loss starts anew."""
         began = time.perf_counter()
         with self.program.precision():
             metrics = jax.device_get(self._evaluate(self.state, self._dials))
             zero = jnp.zeros_like(self.state.loss_sum), jnp.zeros_like(self.state.loss_count)
             self.state = self.state._replace(loss_sum=zero[0], loss_count=zero[1])
+            if self.finished and looking_back.stretches(self.spec):
+                metrics |= jax.device_get(self._conclude(self.state, self._dials))
         self.seconds += time.perf_counter() - began
         n = len(self.members)
         diverged = np.asarray(self.state.diverged)[:n]
@@ -181,6 +184,7 @@ class _Functions:
             jax.jit(spread(self._in_blocks(program.init), in_specs=over, out_specs=over)),
             jax.jit(spread(self._advance_shard, in_specs=(over, over, plain, plain), out_specs=over), donate_argnums=0),
             jax.jit(spread(self._evaluate_shard, in_specs=(over, over), out_specs=over)),
+            jax.jit(spread(self._conclude_shard, in_specs=(over, over), out_specs=over)),
         )
 
     def _in_blocks(self, function: Any) -> Any:
@@ -193,6 +197,10 @@ class _Functions:
 
     def _evaluate_shard(self, state: State, dials: Dials) -> dict[str, Any]:
         return self._in_blocks(self.program.evaluate)(state, dials)
+
+    def _conclude_shard(self, state: State, dials: Dials) -> dict[str, Any]:
+        assert isinstance(self.program, Program)  # specs with probes that look back draw samples
+        return self._in_blocks(self.program.conclude)(state, dials)
 
 
 _COMPILED: dict[Any, _Functions] = {}

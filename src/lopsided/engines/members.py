@@ -31,13 +31,15 @@ class Dials(NamedTuple):
 
 
 class State(NamedTuple):
-    """What training changes. `diverged` is the step whose loss was not finite, or -1."""
+    """What training changes. `diverged` is the step whose loss was not finite, or -1; `kept` are checkpoints for probes
+    that look back, (C, P), or nothing."""
 
     params: Any
     optimizer: Any
     diverged: Int[Array, ""]
     loss_sum: Float[Array, ""]
     loss_count: Int[Array, ""]
+    kept: Any = ()
 
 
 def dials_of(members: Sequence[Member], float_type: type = np.float32) -> Dials:
@@ -52,6 +54,13 @@ def dials_of(members: Sequence[Member], float_type: type = np.float32) -> Dials:
 def _narrow(leaf: Any, float_type: type) -> np.ndarray:
     a = np.asarray(leaf)
     return a.astype({"f": float_type, "i": np.int32, "u": np.uint32, "b": np.bool_}[a.dtype.kind])
+
+
+def state_shape(program: Any) -> State:
+    """Shapes and dtypes of one member's state; nothing is computed."""
+    with program.precision():
+        one = jax.tree.map(lambda x: x[0], dials_of([Member(program.representative, 0)], program.float_type))
+        return jax.eval_shape(program.init, one)
 
 
 def group_key(spec: Spec) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -17,10 +17,11 @@ import optax
 from jaxtyping import Array, Int
 
 from lopsided.core.keys import stream
-from lopsided.core.protocols import ProbeContext
+from lopsided.core.probe import ProbeContext
 from lopsided.core.spec import Spec
-from lopsided.engines.members import Dials, Member, State, dials_of, tree_bytes
-from lopsided.engines.program import exact_loss
+from lopsided.engines.members import Dials, State, state_shape, tree_bytes
+from lopsided.engines.program import exact_loss, uniform
+from lopsided.skills.ranks import skill_at_rank
 
 ABSOLUTE = 1e-4
 """Absolute tolerance of gradient flow as a share of the relative one: weights start small."""
@@ -28,6 +29,13 @@ ABSOLUTE = 1e-4
 
 SHORTEST = 1e-9
 """Adaptive steps shorter than this share of a stretch mean that the flow runs to infinity: the member has diverged."""
+
+
+class Fixed(NamedTuple):
+    """What a member's steps have in common."""
+
+    world: Any
+    order: Any  # (R,) the skill that holds each rank; None where the task has no skills
 
 
 class PopulationProgram:
@@ -54,13 +62,13 @@ class PopulationProgram:
 
     def advance(self, state: State, dials: Dials, start: Int[Array, ""], stop: Int[Array, ""]) -> State:
         """Take the steps start, ..., stop - 1, or flow for (stop - start) x learning rate."""
-        world = self._world(dials)
+        fixed = self._fixed(dials)
         if self._flows:
-            return self._flow(state, dials, world, start, stop)
-        return jax.lax.fori_loop(start, stop, lambda t, s: self._step(s, dials, world, t), state)
+            return self._flow(state, dials, fixed, start, stop)
+        return jax.lax.fori_loop(start, stop, lambda t, s: self._step(s, dials, fixed, t), state)
 
-    def _step(self, state: State, dials: Dials, world: Any, t: Int[Array, ""]) -> State:
-        value, grads = jax.value_and_grad(self._loss)(state.params, world)
+    def _step(self, state: State, dials: Dials, fixed: Fixed, t: Int[Array, ""]) -> State:
+        value, grads = jax.value_and_grad(self._loss)(state.params, dials, fixed, t)
         updates, optimizer = (
             self._spec(dials).optimizer.build(self.representative.steps).update(grads, state.optimizer, state.params)
         )
@@ -74,13 +82,16 @@ class PopulationProgram:
             state.loss_count + alive,
         )
 
-    def _flow(self, state: State, dials: Dials, world: Any, start: Array, stop: Array) -> State:
+    def _flow(self, state: State, dials: Dials, fixed: Fixed, start: Array, stop: Array) -> State:
         """dparams/dt = -gradient, with a fifth-order Runge-Kutta method whose steps adapt to the tolerance."""
         import diffrax  # only gradient flow pays for it
 
         rate = jnp.asarray(self._spec(dials).optimizer.lr, self.float_type)  # type: ignore[attr-defined]
         tolerance = self.representative.plan.tolerance  # type: ignore[attr-defined]
-        slope = lambda t, params, _: jax.tree.map(jnp.negative, jax.grad(self._loss)(params, world))  # noqa: E731
+
+        def slope(t: Any, params: Any, _: Any) -> Any:
+            return jax.tree.map(jnp.negative, jax.grad(self._loss)(params, dials, fixed, start + t / rate))
+
         # Zero steps (a warm-up call that compiles) still integrate over a sliver; its result is dropped below.
         span = jnp.maximum(stop - start, 1e-9).astype(self.float_type) * rate
         solution = diffrax.diffeqsolve(
@@ -98,7 +109,7 @@ class PopulationProgram:
             throw=False,
         )
         params = jax.tree.map(lambda x: x[0], solution.ys)
-        value = self._loss(params, world)
+        value = self._loss(params, dials, fixed, stop)
         alive = (state.diverged < 0) & jnp.isfinite(value) & (solution.result == diffrax.RESULTS.successful)
         moved = alive & (stop > start)
         return State(
@@ -110,27 +121,36 @@ class PopulationProgram:
         )
 
     def evaluate(self, state: State, dials: Dials) -> dict[str, Array]:
-        """Metrics by name: the exact loss as `test/loss`, the mean over steps since the last time, probes."""
-        world = self._world(dials)
-        exact = partial(self._loss, state.params, world)
+        """Metrics by name: the exact loss on uniform skills as `test/loss`, that on the training law averaged over the
+        steps since the last time, probes."""
+        world, n_skills = self._fixed(dials).world, self.representative.task.n_skills
+        exact = partial(exact_loss, self.representative, state.params, world, uniform(n_skills, self.float_type))
 
         def on(probabilities: Array | None, name: str, samples: int) -> dict[str, Array]:
             return {"loss": exact()}
 
-        context = ProbeContext(state.params, self._params(dials), on, self.representative.task.n_skills, world, exact)
+        context = ProbeContext(state.params, self._params(dials), on, n_skills, world, exact)
         found = {"test/loss": exact(), "train/loss": state.loss_sum / state.loss_count}
         for probe in self.representative.probes:
             found |= probe.measure(context)
         return {k: jnp.where(state.diverged < 0, v, jnp.nan).astype(self.float_type) for k, v in found.items()}
 
-    def _loss(self, params: Any, world: Any) -> Array:
-        return exact_loss(self.representative, params, world)
+    def _loss(self, params: Any, dials: Dials, fixed: Fixed, t: Any) -> Array:
+        """The exact loss on the skill frequencies of step `t`."""
+        frequency = None
+        if dials.path is not None:
+            by_rank = dials.path.frequency(t / self.representative.steps)
+            frequency = jnp.zeros_like(by_rank).at[fixed.order].set(by_rank)
+        return exact_loss(self.representative, params, fixed.world, frequency)
 
     def _spec(self, dials: Dials) -> Spec:
         return self.representative.bind(dials.spec)
 
-    def _world(self, dials: Dials) -> Any:
-        return self._spec(dials).task.world(stream(dials.seed, "world"))
+    def _fixed(self, dials: Dials) -> Fixed:
+        task = self._spec(dials).task
+        with jax.enable_x64(False):
+            order = skill_at_rank(self.representative.rank_order, task.n_skills, dials.seed) if task.n_skills else None
+        return Fixed(task.world(stream(dials.seed, "world")), order)
 
     def _params(self, dials: Dials) -> Any:
         task = self.representative.task
@@ -142,15 +162,11 @@ class PopulationProgram:
     @cached_property
     def state_bytes(self) -> int:
         """Bytes of one member's state."""
-        with self.precision():
-            one = jax.tree.map(lambda x: x[0], dials_of([Member(self.representative, 0)], self.float_type))
-            return tree_bytes(jax.eval_shape(self.init, one))
+        return tree_bytes(state_shape(self))
 
     @property
     def block_bytes(self) -> int:
         """Memory that one member's step touches: weights, directions, their gradients, overlaps between neurons."""
-        with self.precision():
-            one = jax.tree.map(lambda x: x[0], dials_of([Member(self.representative, 0)], self.float_type))
-            leaves = jax.tree.leaves(jax.eval_shape(self.init, one).params)
-        neurons = max(leaf.shape[0] for leaf in leaves)
+        leaves = jax.tree.leaves(state_shape(self).params)
+        neurons = max(leaf.shape[0] for leaf in leaves) if self.representative.model.ridges else 0
         return 8 * self.state_bytes + 3 * neurons**2 * np.dtype(self.float_type).itemsize

@@ -16,13 +16,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Int
 
 from lopsided.core import groups
 from lopsided.core.keys import stream
-from lopsided.core.protocols import ProbeContext, Sample, SkillLaw, judged
+from lopsided.core.probe import ProbeContext, Trained
+from lopsided.core.protocols import Sample, SkillLaw, judged
 from lopsided.core.spec import Spec
-from lopsided.engines.members import Dials, Member, State, dials_of, tree_bytes
+from lopsided.engines import looking_back
+from lopsided.engines.members import Dials, Member, State, dials_of, state_shape, tree_bytes
 from lopsided.engines.training_stream import Change, change_of, sample
 from lopsided.optim.losses import correct, losses
 from lopsided.skills.ranks import skill_at_rank
@@ -62,7 +65,8 @@ class Program:
         """State before the first step."""
         params = self._params(dials)
         optimizer = self._spec(dials).optimizer.build(self.representative.steps).init(params)
-        return State(params, optimizer, jnp.int32(-1), jnp.float32(0), jnp.int32(0))
+        kept = looking_back.begin(self.representative, params)
+        return State(params, optimizer, jnp.int32(-1), jnp.float32(0), jnp.int32(0), kept)
 
     def prepare(self, dials: Dials) -> Fixed:
         """Keys, hidden world and rank order of a member."""
@@ -94,12 +98,14 @@ class Program:
         updates = groups.scaled(updates, (*self._rates, *spec.groups), "lr")
         alive = (state.diverged < 0) & jnp.isfinite(value)
         keep = lambda new, old: jnp.where(alive, new, old)  # noqa: E731
+        params = jax.tree.map(keep, optax.apply_updates(state.params, updates), state.params)
         return State(
-            jax.tree.map(keep, optax.apply_updates(state.params, updates), state.params),
+            params,
             jax.tree.map(keep, optimizer, state.optimizer),
             jnp.where((state.diverged < 0) & ~jnp.isfinite(value), t.astype(jnp.int32), state.diverged),
             keep(state.loss_sum + value, state.loss_sum),
             state.loss_count + alive,
+            looking_back.record(self.representative, state.kept, params, t),
         )
 
     def evaluate(self, state: State, dials: Dials) -> dict[str, Array]:
@@ -112,15 +118,31 @@ class Program:
                 probabilities = jnp.full(n_skills, 1.0 / max(n_skills, 1))
             return self._test(state.params, dials, fixed, probabilities, name, samples)
 
-        exact = partial(exact_loss, self.representative, state.params, fixed.world)
+        exact = partial(exact_loss, self.representative, state.params, fixed.world, uniform(n_skills, jnp.float32))
         population = exact if self.representative.task.has_population_loss else None
         initial = self._params(dials)
         training = partial(self._on_training_set, state.params, dials, fixed)
-        context = ProbeContext(state.params, initial, on, n_skills, fixed.world, population, training)
+        gradient = partial(self._gradient, state.params, dials, fixed) if n_skills else None
+        context = ProbeContext(state.params, initial, on, n_skills, fixed.world, population, training, gradient)
         found = {f"test/{k}": v for k, v in on(None, "test", self.representative.evaluation.samples).items()}
         found["train/loss"] = state.loss_sum / state.loss_count
         for probe in self.representative.probes:
             found |= probe.measure(context)
+        return {k: jnp.where(state.diverged < 0, v, jnp.nan).astype(jnp.float32) for k, v in found.items()}
+
+    def conclude(self, state: State, dials: Dials) -> dict[str, Array]:
+        """Metrics of the probes that look back over training, by name."""
+        fixed = self.prepare(dials)
+        law = self._law(dials, fixed, 1.0)
+        one = partial(self.representative.task.sample, stream(dials.seed, "looking-back"), law=law, world=fixed.world)
+        trained = Trained(
+            state.kept,
+            ravel_pytree(state.params)[1],
+            lambda params, n: self._mean(params, lambda i: one(i), n)["loss"],
+        )
+        found: dict[str, Array] = {}
+        for probe in self.representative.probes:
+            found |= probe.conclude(trained) if probe.stretches else {}
         return {k: jnp.where(state.diverged < 0, v, jnp.nan).astype(jnp.float32) for k, v in found.items()}
 
     def _spec(self, dials: Dials) -> Spec:
@@ -187,6 +209,22 @@ class Program:
         key = stream(dials.seed, name)
         return self._mean(params, lambda i: self.representative.task.sample(key, i, law, fixed.world), n)
 
+    def _gradient(self, params: Any, dials: Dials, fixed: Fixed, one: Array, others: Array, name: str, n: int) -> Any:
+        """Gradient of the mean loss on `n` samples of the member's stream `name`, a multiple of the micro-batch rounded
+        up; one skill of each from `one` (R,), the others from `others`."""
+        law = SkillLaw(jnp.cumsum(others), fixed.order, jnp.cumsum(one))
+        task, key = self.representative.task, stream(dials.seed, name)
+        size = min(n, self.micro_batch)
+        pieces = -(-n // size)
+        draw = jax.vmap(lambda i: task.sample(key, i, law, fixed.world))
+
+        def add(piece: Any, so_far: Any) -> Any:
+            index = (piece * size + jnp.arange(size)).astype(jnp.uint32)
+            return jax.tree.map(jnp.add, so_far, jax.grad(self._loss_sum)(params, draw(index), None))
+
+        total = jax.lax.fori_loop(0, pieces, add, jax.tree.map(jnp.zeros_like, params))
+        return jax.tree.map(lambda x: x / (pieces * size), total)
+
     def _on_training_set(self, params: Any, dials: Dials, fixed: Fixed, n: int) -> dict[str, Array]:
         """The same on the first `n` training samples (a smaller set, or first phase, again and again), true labels."""
         spec = self._spec(dials)
@@ -232,8 +270,7 @@ class Program:
     @cached_property
     def state_bytes(self) -> int:
         """Bytes of one member's state."""
-        one = jax.tree.map(lambda x: x[0], dials_of([Member(self.representative, 0)]))
-        return tree_bytes(jax.eval_shape(self.init, one))
+        return tree_bytes(state_shape(self))
 
     @property
     def micro_batch(self) -> int:
@@ -249,6 +286,11 @@ class Program:
         return self.activation_bytes * self.micro_batch
 
 
-def exact_loss(spec: Spec, params: Any, world: Any) -> Array:
-    """The exact expected loss of a task that knows it."""
-    return spec.task.population_loss(params, world, spec.loss)
+def exact_loss(spec: Spec, params: Any, world: Any, frequency: Array | None) -> Array:
+    """The exact expected loss of a task that knows it; `frequency` (n_skills,) of its skills, None if it has none."""
+    return spec.task.population_loss(params, world, spec.loss, frequency)
+
+
+def uniform(n_skills: int, float_type: Any) -> Array | None:
+    """(n_skills,) equal frequencies, or None."""
+    return jnp.full(n_skills, 1.0 / n_skills, float_type) if n_skills else None

@@ -16,7 +16,7 @@ from jaxtyping import Array, Float, Int
 
 from lopsided.core.keys import stream
 from lopsided.core.spec import Spec
-from lopsided.engines.members import Dials, Member, State, dials_of, tree_bytes
+from lopsided.engines.members import Dials, State, state_shape, tree_bytes
 
 PIECE = 1024
 
@@ -119,8 +119,7 @@ class TwoPhaseProgram:
     @cached_property
     def state_bytes(self) -> int:
         """Bytes of one member's state."""
-        one = jax.tree.map(lambda x: x[0], dials_of([Member(self.representative, 0)]))
-        return tree_bytes(jax.eval_shape(self.init, one))
+        return tree_bytes(state_shape(self))
 
     @property
     def block_bytes(self) -> int:

@@ -13,7 +13,7 @@ LEARNED = 0.5
 
 def check(probe: str, task: Task, model: Model) -> None:
     """Raise `InputError` unless the task has teacher directions and the model is a sum of ridge functions."""
-    if not task.has_population_loss or not model.ridges:
+    if not hasattr(task, "directions") or not model.ridges:
         raise InputError(
             f"probe {probe!r}: takes task 'additive-teacher' and models that are sums of ridge functions: 'student', "
             "'scalar-chain'"

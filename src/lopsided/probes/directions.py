@@ -8,7 +8,8 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from lopsided.core.hermite import exponent_of
-from lopsided.core.protocols import Model, Probe, ProbeContext, Task
+from lopsided.core.probe import Probe, ProbeContext
+from lopsided.core.protocols import Model, Task
 from lopsided.probes._shares import LEARNED, check, shares
 
 

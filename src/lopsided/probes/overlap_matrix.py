@@ -11,7 +11,8 @@ from pydantic import Field
 
 from lopsided.core.errors import InputError
 from lopsided.core.hermite import exponent_of
-from lopsided.core.protocols import Model, Probe, ProbeContext, Task
+from lopsided.core.probe import Probe, ProbeContext
+from lopsided.core.protocols import Model, Task
 from lopsided.probes._shares import check
 
 

@@ -7,7 +7,8 @@ from typing import Literal
 from jaxtyping import Array
 
 from lopsided.core.errors import InputError
-from lopsided.core.protocols import Model, Probe, ProbeContext, Task
+from lopsided.core.probe import Probe, ProbeContext
+from lopsided.core.protocols import Model, Task
 
 
 class PopulationLoss(Probe):
@@ -16,10 +17,12 @@ class PopulationLoss(Probe):
     name: Literal["population-loss"] = "population-loss"
 
     def check(self, task: Task, model: Model) -> None:
-        if not task.has_population_loss or not model.ridges:
-            raise InputError(
-                "probe 'population-loss': there is no formula for the expected loss of this task and model"
-            )
+        if not task.has_population_loss:
+            raise InputError("probe 'population-loss': there is no formula for the expected loss of this task")
+        try:
+            task.check_population(model, "square")
+        except InputError as error:
+            raise InputError(f"probe 'population-loss': {error}") from None
 
     def measure(self, context: ProbeContext) -> dict[str, Array]:
         assert context.population is not None

@@ -10,7 +10,8 @@ from jaxtyping import Array
 from pydantic import Field
 
 from lopsided.core.errors import InputError
-from lopsided.core.protocols import Model, Probe, ProbeContext, Task
+from lopsided.core.probe import Probe, ProbeContext
+from lopsided.core.protocols import Model, Task
 from lopsided.skills.ranks import bin_probabilities
 
 

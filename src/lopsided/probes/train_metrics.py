@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 from pydantic import Field
 
-from lopsided.core.protocols import Probe, ProbeContext
+from lopsided.core.probe import Probe, ProbeContext
 
 
 class TrainMetrics(Probe):

@@ -9,7 +9,8 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from lopsided.core.errors import InputError
-from lopsided.core.protocols import Model, Probe, ProbeContext, Task
+from lopsided.core.probe import Probe, ProbeContext
+from lopsided.core.protocols import Model, Task
 
 
 class WeightNorms(Probe):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -37,11 +38,15 @@ class SkillPath(NamedTuple):
         return self.start + (self.end - self.start) * jnp.clip(moved, 0.0, 1.0)
 
     def cumulative(self, progress: Any) -> Float[Array, " R"]:
-        """The cumulative distribution over ranks at `progress`, in float32."""
+        """The cumulative distribution over ranks at `progress`, in the precision of the path's numbers."""
         logits = -self.exponent(progress) * self.log_bin - self.log_size
         p = jnp.exp(logits - logits.max())
         total = jnp.cumsum(p)
         return total / total[-1]
+
+    def frequency(self, progress: Any) -> Float[Array, " R"]:
+        """The probability of each rank at `progress`, in the precision of the path's numbers."""
+        return jax.nn.softmax(-self.exponent(progress) * self.log_bin - self.log_size)
 
     def probabilities(self, progress: float = 0.0) -> np.ndarray:
         """p over ranks in float64 on the host, (R,)."""

@@ -92,8 +92,8 @@ def _arm(rows: Mapping[str, np.ndarray], name: str, spec: Spec, seeds: tuple[int
     else:
         steps = np.arange(1, spec.steps // spec.evaluation.every + 1) * spec.evaluation.every
     shape = (len(names), len(seeds), len(steps))
-    if spec.until is None and np.prod(shape) != len(metric):
-        raise RuntimeError(f"store: arm {name!r} has {len(metric)} rows, not {shape}")
+    if spec.until is None:
+        _complete(metric, names, shape, spec, name)
     place = (
         np.searchsorted(names, metric),
         np.searchsorted(seeds, np.asarray(rows["seed"])),
@@ -119,3 +119,13 @@ def _arm(rows: Mapping[str, np.ndarray], name: str, spec: Spec, seeds: tuple[int
         np.asarray(diverged.any(1)),
         dict(zip(names, value, strict=True)),
     )
+
+
+def _complete(metric: np.ndarray, names: list[str], shape: tuple[int, ...], spec: Spec, arm: str) -> None:
+    """Every metric has a row per member and evaluation, or per member if a probe measures it once, at the end."""
+    _, rows = np.unique(metric, return_counts=True)
+    once = any(probe.stretches for probe in spec.probes)
+    allowed = {shape[1] * shape[2], shape[1] if once else shape[1] * shape[2]}
+    for each, n in zip(names, rows.tolist(), strict=True):
+        if n not in allowed:
+            raise RuntimeError(f"store: arm {arm!r} has {n} rows of {each!r}, not {shape[1]} x {shape[2]}")

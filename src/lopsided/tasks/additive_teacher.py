@@ -95,7 +95,7 @@ class AdditiveTeacher(Task):
         if exponent_of(self.link) < 3:
             raise InputError("plan 'idealised': single transition times exist for links of information exponent >= 3")
 
-    def population_loss(self, params: Any, world: Any, loss: LossName) -> Array:
+    def population_loss(self, params: Any, world: Any, loss: LossName, frequency: Array | None) -> Array:
         """Equation in `tasks._tensor`; for models that are sums of ridge functions."""
         strengths, directions, link = params.ridges()
         formula = square_loss if loss == "square" else correlation_loss

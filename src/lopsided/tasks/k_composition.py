@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import jax
 import jax.numpy as jnp
@@ -13,13 +13,14 @@ from scipy.stats import binom
 
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key, words
-from lopsided.core.protocols import Sample, Scalar, SkillLaw, Task, Tokens
+from lopsided.core.protocols import LossName, Model, Sample, Scalar, SkillLaw, Task, Tokens
 
 
 class KComposition(Task):
     """Label = w*_{i_1} w*_{i_2} ... w*_{i_k}; d skills, k even."""
 
     name: Literal["k-composition"] = "k-composition"
+    has_population_loss: ClassVar[bool] = True
     d: Annotated[int, Field(ge=2, le=65536)] = 64
     k: Annotated[int, Field(ge=2, le=64)] = 4
 
@@ -53,13 +54,29 @@ class KComposition(Task):
         return self.k * float(np.log2(self.d))
 
     def world(self, key: Key) -> Float[Array, " d"]:
-        """The hidden signs w*."""
-        return jax.random.rademacher(key, (self.d,), jnp.float32)
+        """The hidden signs w*, from raw bits: the same ones where floats have 64 bits."""
+        return 1 - 2 * (jax.random.bits(key, (self.d,), jnp.uint32) >> 31).astype(jnp.float32)
 
     def sample(self, key: Key, index: Any, law: SkillLaw | None, world: Any, level: Any = None) -> Sample:
         assert law is not None
         skills = law.draw(words(key, index, self.k))
         return Sample(skills, world[skills].prod(), jnp.float32(1), skills)
+
+    def check_population(self, model: Model, loss: LossName) -> None:
+        if model.name != "product":  # type: ignore[attr-defined]
+            raise InputError(
+                f"task 'k-composition': an exact expectation exists for model 'product'; this one is {model.name!r}"  # type: ignore[attr-defined]
+            )
+        if loss not in ("square", "correlation"):
+            raise InputError(f"loss = {loss!r}: its expectation has no formula; valid: square, correlation")
+
+    def population_loss(self, params: Any, world: Any, loss: LossName, frequency: Array | None) -> Array:
+        """Equation in the function `population_loss`; for the product model."""
+        assert frequency is not None
+        target, p = world.astype(params.w.dtype), frequency.astype(params.w.dtype)
+        if loss == "correlation":
+            return -((p * params.w * target).sum() ** self.k)
+        return population_loss(params.w, target, p, self.k)
 
     def oracle(self, inputs: np.ndarray, world: Any) -> np.ndarray:
         signs = np.asarray(world)
