@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 from lopsided.core.recipe import Recipe, Scale, ScaleName
 from lopsided.core.spec import Spec
+from lopsided.recipes._frequency import UNIFORM, power_law, tracking
 from lopsided.report.panels import Figure, curves
 from lopsided.stats.times import time_to_learn
 from lopsided.stats.verdict import Claim, Statement
@@ -40,19 +41,21 @@ class StateTracking(Recipe):
     threshold = 0.9
     scales: ClassVar = {
         "smoke": Scale(2, 5, "2 CPU cores"),
-        "laptop": Scale(5, 330, "2 CPU cores"),
+        "laptop": Scale(8, 530, "2 CPU cores"),
         "paper": Scale(4, 4e6, "2 CPU cores, estimated"),
     }
 
     def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        base = {"smoke": _SMOKE, "laptop": _LAPTOP, "paper": _PAPER}[scale]
-        fixed = {"name": "power-law", "alpha": 1.5}
-        annealed = {"name": "annealed", "start": 1.5, "end": 0.0, "begin": 0.0, "finish": 0.35}
-        return {
-            "uniform": Spec.parse({**base, "skills": {"name": "uniform"}}),
-            "power law": Spec.parse({**base, "skills": fixed}),
-            "annealed": Spec.parse({**base, "skills": annealed}),
+        changes: dict[str, Any] = {"rank_order": "random"}
+        if scale == "laptop":
+            changes |= {"task": {"name": "state-tracking", "group": "A5", "hops": 3}, "steps": 4000}
+            changes |= {"evaluation": {"every": 125, "samples": 2048}}
+        laws = {
+            "uniform": UNIFORM,
+            "power law": power_law(1.5),
+            "annealed": {"name": "annealed", "start": 1.5, "end": 0.0, "begin": 0.0, "finish": 0.35},
         }
+        return {name: tracking(scale, law, **changes) for name, law in laws.items()}
 
     def statements(self) -> list[Statement]:
         return [LEARNS, CHANCE, ANNEALED]
@@ -77,28 +80,3 @@ class StateTracking(Recipe):
             if "bin1/accuracy" in results[arm].values
         ]
         return Figure("State tracking: who learns to compose?", panels)
-
-
-def _spec(task: dict[str, Any], layers: int, width: int, steps: int, every: int, lr: float, **rest: Any) -> dict:
-    return {
-        "task": {"name": "state-tracking", **task},
-        "rank_order": "random",
-        "model": {"name": "transformer", "layers": layers, "width": width, "heads": rest.pop("heads", 4)},
-        "plan": {"name": "online", "batch": rest.pop("batch", 256)},
-        "optimizer": {
-            "name": "adamw",
-            "lr": lr,
-            "weight_decay": 1e-6,
-            "schedule": "cosine",
-            "warmup": rest.pop("warmup", 200),
-        },
-        "loss": "cross-entropy",
-        "steps": steps,
-        "evaluation": {"every": every, "samples": rest.pop("samples", 2048)},
-        "probes": [{"name": "rank-bins", "bins": 5}],
-    }
-
-
-_SMOKE = _spec({"group": "S3", "hops": 2}, 1, 16, 40, 10, 3e-3, batch=32, samples=64, warmup=10)
-_LAPTOP = _spec({"group": "A5", "hops": 3}, 2, 64, 4000, 125, 3e-3)
-_PAPER = _spec({"group": "S5", "hops": 4, "encoding": "digits"}, 4, 256, 200_000, 2000, 2e-4, heads=8, warmup=1000)

@@ -68,6 +68,8 @@ class Panel:
     log_y: bool = False
     marks: Mapping[str, float] = field(default_factory=dict)
     """Dotted horizontal lines by name, for example chance."""
+    moments: Mapping[str, float] = field(default_factory=dict)
+    """Dotted vertical lines by name, for example where a stage begins."""
     legend_at: str = "best"
     """Where the print figure puts its legend, in matplotlib's words."""
 
@@ -87,6 +89,7 @@ def curves(
     log_x: bool = False,
     log_y: bool = False,
     marks: Mapping[str, float] | None = None,
+    moments: Mapping[str, float] | None = None,
 ) -> Panel:
     """One line per arm (and per metric, where several are given)."""
     metrics = [metric] if isinstance(metric, str) else list(metric)
@@ -99,7 +102,7 @@ def curves(
             label = arm_name if len(metrics) == 1 else _bin_label(m, len(metrics))
             lines.append(over_members(label, getattr(arm, axis), values, len(lines)))
     label = METRIC_LABEL.get(metrics[0], metrics[0].split("/")[-1])
-    return Panel(title, AXIS_LABEL[axis], label, lines, log_x, log_y, marks or {})
+    return Panel(title, AXIS_LABEL[axis], label, lines, log_x, log_y, marks or {}, moments or {})
 
 
 def over_members(

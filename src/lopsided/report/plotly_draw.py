@@ -33,6 +33,8 @@ def _lines(panel: Panel) -> go.Figure:
         figure.add_scatter(x=line.x, y=line.middle, mode="lines", line=stroke, **named)
     for name, level in panel.marks.items():
         figure.add_hline(level, line={"dash": "dot", "color": "#777"}, annotation_text=name)
+    for name, moment in panel.moments.items():
+        figure.add_vline(moment, line={"dash": "dot", "color": "#777"}, annotation_text=name)
     power = {"exponentformat": "power"}
     figure.update_layout(
         title={"text": panel.title, "font": {"size": 15}},

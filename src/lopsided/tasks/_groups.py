@@ -30,6 +30,26 @@ class Group(NamedTuple):
     def order(self) -> int:
         return len(self.table)
 
+    def normal_subgroups(self) -> set[frozenset[int]]:
+        """All normal subgroups, the trivial one and the whole group among them."""
+        inverse = np.argsort(self.table, axis=1)[:, self.identity]
+        closures = {self._closure(frozenset(self.table[self.table[:, a], inverse].tolist())) for a in range(self.order)}
+        found = set(closures)
+        while True:  # products of normal subgroups are normal, and all of them are such products
+            larger = {self._closure(a | b) for a in found for b in closures} - found
+            if not larger:
+                return found
+            found |= larger
+
+    def _closure(self, members: frozenset[int]) -> frozenset[int]:
+        """The subgroup that a set generates (in a finite group, products are enough)."""
+        while True:
+            some = list(members)
+            grown = frozenset(self.table[np.ix_(some, some)].ravel().tolist()) | members
+            if grown == members:
+                return members
+            members = grown
+
 
 @cache
 def named(name: str) -> Group:

@@ -72,6 +72,22 @@ class StateTracking(Task):
     def entropy_bits(self) -> float:
         return self.hops * float(np.log2(self.algebra.order))
 
+    @property
+    def plateaus(self) -> tuple[float, ...]:
+        """Losses of a network that knows the product only up to a normal subgroup N and is even inside, for every N but
+        the trivial one, from chance down: log |N| for `elements`; for `digits` the mean over digits of log of how many
+        points N moves that digit to."""
+        points = self.algebra.points
+
+        def loss(subgroup: frozenset[int]) -> float:
+            if self.encoding == "elements" or points is None:
+                return float(np.log(len(subgroup)))
+            images = points[sorted(subgroup)]
+            return float(np.mean([np.log(len(np.unique(column))) for column in images.T]))
+
+        found = {round(loss(subgroup), 12) for subgroup in self.algebra.normal_subgroups()}
+        return tuple(sorted(found - {0.0}, reverse=True))
+
     def sample(self, key: Key, index: Any, law: SkillLaw | None, world: Any, level: Any = None) -> Sample:
         assert law is not None
         bits = words(key, index, self.hops)

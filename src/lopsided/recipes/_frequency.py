@@ -1,0 +1,62 @@
+"""What the recipes on frequency share: the spec of a transformer that tracks states, at three scales."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lopsided.core.recipe import ScaleName
+from lopsided.core.spec import Spec
+from lopsided.stats.times import Times, time_to_learn
+from lopsided.store.results import Arm
+
+UNIFORM = {"name": "uniform"}
+BINS = 5
+RANK_BINS = {"name": "rank-bins", "bins": BINS}
+LEARNED = 0.5
+"""Accuracy from which a bin counts as learned."""
+STEPS = {"smoke": 40, "laptop": 2500, "paper": 200_000}
+EVERY = {"smoke": 10, "laptop": 50, "paper": 2000}
+BATCH = {"smoke": 32, "laptop": 256, "paper": 256}
+
+
+def power_law(alpha: float) -> dict[str, Any]:
+    return {"name": "power-law", "alpha": alpha}
+
+
+def annealed(start: float, begin: float, finish: float) -> dict[str, Any]:
+    """From `start` to 0 between two shares of training."""
+    return {"name": "annealed", "start": start, "end": 0.0, "begin": begin, "finish": finish}
+
+
+def tracking(scale: ScaleName, skills: dict[str, Any], hops: int | None = None, **changes: Any) -> Spec:
+    """State tracking with fresh samples and AdamW; the laptop's group is S4 with 3 hops, the paper's S5 with 4."""
+    task, model, lr, warmup, samples = {
+        "smoke": ({"group": "S3", "hops": 2}, {"layers": 1, "width": 16, "heads": 4}, 3e-3, 10, 64),
+        "laptop": ({"group": "S4", "hops": 3}, {"layers": 2, "width": 64, "heads": 4}, 3e-3, 200, 2048),
+        "paper": (
+            {"group": "S5", "hops": 4, "encoding": "digits"},
+            {"layers": 4, "width": 256, "heads": 8},
+            2e-4,
+            1000,
+            4096,
+        ),
+    }[scale]
+    if hops is not None and scale != "paper":
+        task = {**task, "hops": hops}
+    plain = {
+        "task": {"name": "state-tracking", **task},
+        "skills": skills,
+        "model": {"name": "transformer", **model},
+        "plan": {"name": "online", "batch": BATCH[scale]},
+        "optimizer": {"name": "adamw", "lr": lr, "weight_decay": 1e-6, "schedule": "cosine", "warmup": warmup},
+        "loss": "cross-entropy",
+        "steps": STEPS[scale],
+        "evaluation": {"every": EVERY[scale], "samples": samples},
+        "probes": [{**RANK_BINS, "samples": min(512, samples)}],
+    }
+    return Spec.parse({**plain, **changes})
+
+
+def reaches(arm: Arm, metric: str, threshold: float) -> Times:
+    """Compute at which each member's metric reaches the threshold and still holds at the next evaluation."""
+    return time_to_learn(arm.samples, arm.metric(metric), threshold)
