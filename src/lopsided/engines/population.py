@@ -27,7 +27,7 @@ ABSOLUTE = 1e-4
 """Absolute tolerance of gradient flow as a share of the relative one: weights start small."""
 
 
-SHORTEST = 1e-9
+SHORTEST = 1e-13
 """Adaptive steps shorter than this share of a stretch mean that the flow runs to infinity: the member has diverged."""
 
 
@@ -87,10 +87,11 @@ class PopulationProgram:
         import diffrax  # only gradient flow pays for it
 
         rate = jnp.asarray(self._spec(dials).optimizer.lr, self.float_type)  # type: ignore[attr-defined]
-        tolerance = self.representative.plan.tolerance  # type: ignore[attr-defined]
+        tolerance, settled = self.representative.plan.tolerance, self.representative.plan.settled  # type: ignore[attr-defined]
 
         def slope(t: Any, params: Any, _: Any) -> Any:
-            return jax.tree.map(jnp.negative, jax.grad(self._loss)(params, dials, fixed, start + t / rate))
+            value, grads = jax.value_and_grad(self._loss)(params, dials, fixed, start + t / rate)
+            return jax.tree.map(lambda g: jnp.where(value < settled, 0.0, -g), grads)
 
         # Zero steps (a warm-up call that compiles) still integrate over a sliver; its result is dropped below.
         span = jnp.maximum(stop - start, 1e-9).astype(self.float_type) * rate

@@ -12,7 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import NullFormatter
 
-from lopsided.report.panels import Figure, Heat, Panel
+from lopsided.report.panels import Contour, Figure, Heat, Panel
 
 MOST_TICKS = 16
 STYLE: dict[Any, Any] = {
@@ -35,7 +35,7 @@ def save(figure: Figure, stem: Path) -> list[Path]:
         FigureCanvasAgg(canvas)
         for place, panel in enumerate(figure.panels):
             ax = canvas.add_subplot(rows, columns, place + 1)
-            _draw_matrix(ax, panel) if isinstance(panel, Heat) else _draw(ax, panel)
+            {Heat: _draw_matrix, Contour: _draw_surface, Panel: _draw}[type(panel)](ax, panel)
         canvas.suptitle(figure.title, fontweight="bold")
         for kind, options in {"png": {"dpi": 200}, "pdf": {"metadata": {"CreationDate": None}}}.items():
             aside = stem.with_name(f".{stem.name}.{os.getpid()}.{kind}")  # never a half-written figure
@@ -112,4 +112,17 @@ def _draw_matrix(ax: Any, heat: Heat) -> None:
         ax.set_yticks(range(1, n + 1), heat.y_ticks, fontsize=7)
     if heat.mark is not None:
         ax.plot(heat.mark[1] + 1, heat.mark[0] + 1, "*", color="#D55E00", ms=12, mec="white")
+    ax.grid(False)
+
+
+def _draw_surface(ax: Any, surface: Contour) -> None:
+    grid = surface.x, surface.y, surface.values
+    shown = ax.contourf(*grid, levels=surface.levels, cmap="viridis")
+    ax.contour(*grid, levels=surface.levels, colors="white", linewidths=0.4)
+    ax.figure.colorbar(shown, ax=ax, label=surface.value_label)
+    inside = (surface.way >= [surface.x[0], surface.y[0]]) & (surface.way <= [surface.x[-1], surface.y[-1]])
+    way = surface.way[inside.all(1)]
+    ax.plot(way[:, 0], way[:, 1], "-o", color="#D55E00", ms=2.5, lw=1)
+    ax.plot(*surface.way[0], "*", color="#D55E00", ms=11, mec="white")
+    ax.set(title=surface.title, xlabel=surface.x_label, ylabel=surface.y_label)
     ax.grid(False)

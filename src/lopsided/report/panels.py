@@ -59,6 +59,21 @@ class Heat:
 
 
 @dataclass(frozen=True)
+class Contour:
+    """A surface over a plane as contour lines, with a way across it."""
+
+    title: str
+    x_label: str
+    y_label: str
+    x: np.ndarray  # (columns,)
+    y: np.ndarray  # (rows,)
+    values: np.ndarray  # (rows, columns)
+    value_label: str
+    way: np.ndarray  # (C, 2) points in the order of training, the first one marked
+    levels: int = 12
+
+
+@dataclass(frozen=True)
 class Panel:
     title: str
     x_label: str
@@ -77,7 +92,7 @@ class Panel:
 @dataclass(frozen=True)
 class Figure:
     title: str
-    panels: Sequence[Panel | Heat]
+    panels: Sequence[Panel | Heat | Contour]
 
 
 def curves(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from lopsided.report.panels import Heat, Panel
+from lopsided.report.panels import Contour, Heat, Panel
 
 
-def panel_html(panel: Panel | Heat, first: bool) -> str:
+def panel_html(panel: Panel | Heat | Contour, first: bool) -> str:
     """A div; `first` carries the script itself, so that the page needs no network."""
-    figure = _matrix(panel) if isinstance(panel, Heat) else _lines(panel)
+    figure = {Heat: _matrix, Contour: _surface, Panel: _lines}[type(panel)](panel)  # type: ignore[operator]
     return figure.to_html(full_html=False, include_plotlyjs=first, config={"displaylogo": False, "responsive": True})
 
 
@@ -73,5 +73,31 @@ def _matrix(heat: Heat) -> go.Figure:
         yaxis={"title": heat.y_label, "autorange": "reversed", **y_ticks},
         margin={"l": 60, "r": 20, "t": 50, "b": 60},
         height=380,
+    )
+    return figure
+
+
+def _surface(surface: Contour) -> go.Figure:
+    figure = go.Figure(
+        go.Contour(
+            x=surface.x,
+            y=surface.y,
+            z=surface.values,
+            ncontours=surface.levels,
+            colorscale="Viridis",
+            line={"color": "white", "width": 0.5},
+            colorbar={"title": surface.value_label},
+        )
+    )
+    named = {"showlegend": False, "marker": {"color": "#D55E00"}}
+    figure.add_scatter(x=surface.way[:, 0], y=surface.way[:, 1], mode="lines+markers", **named)
+    figure.add_scatter(x=surface.way[:1, 0], y=surface.way[:1, 1], mode="markers", marker_symbol="star", **named)
+    figure.update_layout(
+        title={"text": surface.title, "font": {"size": 15}},
+        template="plotly_white",
+        xaxis={"title": surface.x_label, "range": [surface.x[0], surface.x[-1]]},
+        yaxis={"title": surface.y_label, "range": [surface.y[0], surface.y[-1]]},
+        margin={"l": 60, "r": 20, "t": 50, "b": 60},
+        height=420,
     )
     return figure

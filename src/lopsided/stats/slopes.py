@@ -133,3 +133,9 @@ def of_points(x: np.ndarray, values: np.ndarray, average: Callable[..., Any] = n
         slopes = np.log(averages) @ centred / (centred @ centred)
     slopes[~np.isfinite(averages).all(1)] = np.nan
     return _law(slopes, float(x[0]), float(x[-1]), len(values))
+
+
+def difference(steep: PowerLaw, flat: PowerLaw) -> PowerLaw:
+    """How much steeper one law is than another fitted to the same settings and members, who are resampled together."""
+    slopes = np.append(steep.slope - flat.slope, steep.draws - flat.draws)
+    return _law(slopes, steep.begins, steep.ends, min(steep.members, flat.members))
