@@ -7,8 +7,8 @@ largest is fastest early, and falls behind on the tail in the end. The last arm 
     lopsided run exponent --scale laptop
 
 `laptop` changes: S4 with 3 hops, one token per element, 2 layers of width 64, 2,500 steps; the longest task on which
-this machine sees a fixed exponent learn the tail within its time. Uniform skills learn the sign of the permutation
-there (twice chance) and stop.
+this machine sees a fixed exponent learn the tail within its time. Uniform skills stall there where they know the
+permutation up to a quotient of the group; on 4 hops they stay at chance (`curriculum`).
 """
 
 from __future__ import annotations
