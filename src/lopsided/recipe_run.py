@@ -112,10 +112,11 @@ def prepare(target: str, scale: str, seeds: int | None, overrides: Sequence[str]
     recipe = find(target)
     if scale not in recipe.scales:
         raise unknown(f"scale of {recipe.name}", scale, recipe.scales)
-    arms = {name: _changed(spec, overrides) for name, spec in recipe.specs(scale).items()}  # type: ignore[arg-type]
-    _keep_apart(recipe, scale, overrides)
+    plain: Mapping[str, Spec] = recipe.specs(scale)  # type: ignore[arg-type]
+    arms = {name: _changed(spec, overrides) for name, spec in plain.items()} if overrides else plain
     if overrides:
-        _still_different(recipe.specs(scale), arms, overrides)  # type: ignore[arg-type]
+        _keep_apart(recipe.name, plain, overrides)
+        _still_different(plain, arms, overrides)
     return RecipeRun(recipe, scale, arms, seeds or recipe.scales[scale].seeds, tuple(overrides))  # type: ignore[index]
 
 
@@ -178,13 +179,13 @@ def _changed(spec: Spec, overrides: Sequence[str]) -> Spec:
     return Spec.parse(data)
 
 
-def _keep_apart(recipe: Recipe, scale: str, overrides: Sequence[str]) -> None:
+def _keep_apart(recipe: str, arms: Mapping[str, Spec], overrides: Sequence[str]) -> None:
     """Refuse to set what a recipe compares: its claims name arms by those settings of task and model."""
-    specs = [spec.model_dump(mode="json") for spec in recipe.specs(scale).values()]  # type: ignore[arg-type]
+    specs = [spec.model_dump(mode="json") for spec in arms.values()]
     for override in overrides:
         part, _, key = override.partition("=")[0].partition(".")
         if part in ("task", "model") and len({json.dumps(spec[part].get(key)) for spec in specs}) > 1:
-            raise InputError(f"--set {part}.{key}: recipe {recipe.name!r} compares arms that differ in it")
+            raise InputError(f"--set {part}.{key}: recipe {recipe!r} compares arms that differ in it")
 
 
 def _still_different(before: Mapping[str, Spec], after: Mapping[str, Spec], overrides: Sequence[str]) -> None:

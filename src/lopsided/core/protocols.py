@@ -227,12 +227,7 @@ class Plan(Config):
 
     def sizes(self) -> tuple[int, ...]:
         """Sizes of the fixed sets that the plan uses one after the other; none for fresh samples."""
-        size = self.stored()
-        return () if size is None else (size,)
-
-    def stored(self) -> int | None:
-        """Size of the one fixed set that all samples come from; None if there is no such set."""
-        return None
+        return ()
 
     @abstractmethod
     def distinct(self, steps: int) -> float:

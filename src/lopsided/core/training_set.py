@@ -39,7 +39,7 @@ class TrainingSet(Config):
             raise InputError("training_set: takes either remove or biased_by")
         if self.remove != "none":
             _supported(task, self.remove, f"training_set.remove = {self.remove!r}")
-            size = plan.stored()
+            size = plan.sizes()[0] if len(plan.sizes()) == 1 else None
             dimension = task.inputs.dimension  # type: ignore[union-attr]
             if self.remove == "whitened" and size is not None and size <= dimension:
                 raise InputError(

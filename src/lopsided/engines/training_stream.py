@@ -37,7 +37,7 @@ def change_of(spec: Spec, seed: Any, train: Key, world: Any) -> Change:
         mean, _ = _moments(spec.task, stream(seed, "bias"), shape.biased_by, world)
         return change._replace(mean=mean, key=stream(seed, "biased"))
     if shape.remove == "whitened":
-        mean, second = _moments(spec.task, train, spec.plan.stored(), world)
+        mean, second = _moments(spec.task, train, spec.plan.sizes()[0], world)
         factor = jnp.linalg.cholesky(second - jnp.outer(mean, mean))
         rotation = solve_triangular(factor, jnp.eye(len(mean), dtype=mean.dtype), lower=True)
         return change._replace(mean=mean, rotation=rotation)

@@ -75,8 +75,8 @@ class Fixed(Plan):
         epoch, place = position // size, position % size
         return plain(jax.vmap(lambda e, p: shuffled(words(key, e), p, size))(epoch, place))
 
-    def stored(self) -> int:
-        return self.size
+    def sizes(self) -> tuple[int, ...]:
+        return (self.size,)
 
     def distinct(self, steps: int) -> float:
         if not self.replacement:
@@ -101,8 +101,8 @@ class FullBatch(Plan):
     def draw(self, key: Key, step: Any) -> Draw:
         return plain(jnp.arange(self.size, dtype=jnp.uint32))
 
-    def stored(self) -> int:
-        return self.size
+    def sizes(self) -> tuple[int, ...]:
+        return (self.size,)
 
     def distinct(self, steps: int) -> float:
         return float(self.size if steps else 0)

@@ -15,7 +15,7 @@ import numpy as np
 from lopsided.core.recipe import Recipe
 from lopsided.core.spec import Spec
 from lopsided.report.panels import AXIS_LABEL, METRIC_LABEL, Panel, over_members
-from lopsided.stats.times import Times, time_to_learn
+from lopsided.stats.times import Times, times_until
 from lopsided.store.results import Arm, Results
 
 CHOOSER = 3
@@ -27,7 +27,7 @@ PARITY = {"smoke": (8, 2), "laptop": (14, 6), "paper": (20, 6)}
 SMALL = {"smoke": 2**6, "laptop": 2**11, "paper": 2**14}
 RATES = {"smoke": (0.5, 1.0), "laptop": (1.0, 1.5, 2.0, 3.0, 4.0), "paper": tuple(np.round(1.2 ** np.arange(-6, 9), 3))}
 STEPS = {"smoke": 60, "laptop": 2000, "paper": 6000}
-EVERY = {"smoke": 20, "laptop": 20, "paper": 20}
+EVERY = 20
 SAMPLES = {"smoke": 64, "laptop": 2048, "paper": 4096}
 SOLVED = 0.95
 
@@ -54,7 +54,7 @@ def perceptron(scale: str, lr: float, **changes: Any) -> Spec:
         "optimizer": {"name": "sgd", "lr": float(lr)},
         "loss": "logistic",
         "steps": STEPS[scale],
-        "evaluation": {"every": EVERY[scale], "samples": SAMPLES[scale]},
+        "evaluation": {"every": EVERY, "samples": SAMPLES[scale]},
         "probes": [{"name": "weight-norms"}],
         "until": {"metric": "test/accuracy", "at_least": SOLVED},
     }
@@ -125,11 +125,7 @@ def tuned(results: Results, name: str) -> Tuned:
 def _times(arm: Arm, members: np.ndarray, axis: str) -> Times:
     until = arm.spec.until
     assert until is not None
-    values = arm.metric(until.metric)[members]
-    x = getattr(arm, axis)
-    if until.at_least is not None:
-        return time_to_learn(x, values, until.at_least)
-    return time_to_learn(x, -values, -(until.at_most or 0.0))
+    return times_until(getattr(arm, axis), arm.metric(until.metric)[members], until)
 
 
 def panel(

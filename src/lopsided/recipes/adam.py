@@ -6,8 +6,8 @@ grow relative to one another, an optimizer whose steps do not depend on the grad
     lopsided run adam --scale laptop
 
 `laptop` changes: (14, 6)-parity, N = 2^11 against all 2^14 inputs, full batches, depths 2 and 4. Rates are swept per
-arm; one seed in three chooses, the others are judged. AdamW is so fast that it
-is looked at every 4 steps. "The same steps" means that neither arm needs 25 % more.
+arm; one seed in three chooses, the others are judged. AdamW is so fast that it is looked at every 4 steps. "The same
+steps" means that neither arm needs 25 % more.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Adam(SweptRecipe):
         def arm(optimizer: str, depth: int, size: int | None, steps: int):  # type: ignore[no-untyped-def]
             def make(lr: float) -> Spec:
                 chosen: dict[str, Any] = {"optimizer": {"name": optimizer, "lr": lr}, "model": {"depth": depth}}
-                every = 4 if optimizer == "adamw" and scale == "laptop" else EVERY[scale]
+                every = 4 if optimizer == "adamw" and scale == "laptop" else EVERY
                 evaluation = {"every": every, "samples": SAMPLES[scale]}
                 return perceptron(scale, lr, steps=steps, evaluation=evaluation, **full_batch(scale, size), **chosen)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lopsided.stats.times import time_to_learn
+from lopsided.stats.times import time_to_learn, times_until
 from lopsided.stats.verdict import Claim
 from lopsided.store.results import Arm, Results
 
@@ -18,14 +18,14 @@ def arm_summary(arm: Arm, metric: str, threshold: float) -> dict[str, Any]:
     An arm with a rule of its own (`until`) is judged by that. Compute is 0 for arms that see no samples (plans
     `population` and `idealised`).
     """
-    until, sign = arm.spec.until, 1
-    if until is not None:
+    until = arm.spec.until
+    if until is None:
+        times, steps = (time_to_learn(axis, arm.metric(metric), threshold) for axis in (arm.samples, arm.steps))
+    else:
         metric = until.metric
-        sign = 1 if until.at_least is not None else -1
         threshold = float(until.at_least if until.at_least is not None else until.at_most or 0.0)
+        times, steps = (times_until(axis, arm.metric(metric), until) for axis in (arm.samples, arm.steps))
     final = arm.final(metric)
-    times = time_to_learn(arm.samples, sign * arm.metric(metric), sign * threshold)
-    steps = time_to_learn(arm.steps, sign * arm.metric(metric), sign * threshold)
     median = times.median
     return {
         "name": arm.name,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:  # reading results needs no JAX
+    from lopsided.core.spec import Until
 
 
 class Times(NamedTuple):
@@ -32,6 +35,13 @@ def median(values: np.ndarray, axis: int = -1) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         middle = np.where(np.isinf(high), high, 0.5 * (low + high))
     return middle
+
+
+def times_until(axis: np.ndarray, values: np.ndarray, until: Until) -> Times:
+    """`time_to_learn` by the rule that a spec says itself."""
+    if until.at_least is not None:
+        return time_to_learn(axis, values, until.at_least)
+    return time_to_learn(axis, -values, -(until.at_most or 0.0))
 
 
 def time_to_learn(axis: np.ndarray, values: np.ndarray, threshold: float) -> Times:
