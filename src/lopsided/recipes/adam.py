@@ -65,7 +65,7 @@ class Adam(SweptRecipe):
     threshold = 0.95
     scales: ClassVar = {
         "smoke": Scale(2, 5, "2 CPU cores"),
-        "laptop": Scale(FEWER_SEEDS, 410, "2 CPU cores"),
+        "laptop": Scale(FEWER_SEEDS, 160, "2 CPU cores"),
         "paper": Scale(SEEDS, 500_000, "2 CPU cores, estimated"),
     }
 

@@ -51,7 +51,7 @@ class BiasRemoval(SweptRecipe):
     threshold = 0.95
     scales: ClassVar = {
         "smoke": Scale(2, 3, "2 CPU cores"),
-        "laptop": Scale(SEEDS, 170, "2 CPU cores"),
+        "laptop": Scale(SEEDS, 100, "2 CPU cores"),
         "paper": Scale(SEEDS, 400_000, "2 CPU cores, estimated"),
     }
 

@@ -43,7 +43,7 @@ class BiasedOnline(SweptRecipe):
     threshold = 0.95
     scales: ClassVar = {
         "smoke": Scale(2, 3, "2 CPU cores"),
-        "laptop": Scale(60, 120, "2 CPU cores"),
+        "laptop": Scale(60, 75, "2 CPU cores"),
         "paper": Scale(SEEDS, 2_000, "2 CPU cores, estimated"),
     }
 

@@ -41,7 +41,7 @@ class Complexity(SweptRecipe):
     threshold = 0.6
     scales: ClassVar = {
         "smoke": Scale(2, 4, "2 CPU cores"),
-        "laptop": Scale(18, 290, "2 CPU cores"),
+        "laptop": Scale(18, 410, "2 CPU cores"),
         "paper": Scale(18, 500_000, "2 CPU cores, estimated"),
     }
 

@@ -42,7 +42,7 @@ class DenseParity(SweptRecipe):
     threshold = 0.9
     scales: ClassVar = {
         "smoke": Scale(2, 3, "2 CPU cores"),
-        "laptop": Scale(SEEDS, 140, "2 CPU cores"),
+        "laptop": Scale(SEEDS, 120, "2 CPU cores"),
         "paper": Scale(SEEDS, 2_000_000, "2 CPU cores, estimated"),
     }
 

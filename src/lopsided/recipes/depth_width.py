@@ -61,7 +61,7 @@ class DepthWidth(SweptRecipe):
     threshold = 0.95
     scales: ClassVar = {
         "smoke": Scale(2, 8, "2 CPU cores"),
-        "laptop": Scale(FEWER_SEEDS, 560, "2 CPU cores"),
+        "laptop": Scale(FEWER_SEEDS, 430, "2 CPU cores"),
         "paper": Scale(SEEDS, 5_000_000, "2 CPU cores, estimated"),
     }
 

@@ -55,7 +55,7 @@ class InitScale(SweptRecipe):
     threshold = 0.95
     scales: ClassVar = {
         "smoke": Scale(2, 5, "2 CPU cores"),
-        "laptop": Scale(9, 730, "2 CPU cores"),
+        "laptop": Scale(9, 630, "2 CPU cores"),
         "paper": Scale(256, 10**8, "2 CPU cores, estimated"),
     }
 

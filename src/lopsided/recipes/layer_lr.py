@@ -64,7 +64,7 @@ class LayerLearningRate(SweptRecipe):
     threshold = 0.95
     scales: ClassVar = {
         "smoke": Scale(2, 3, "2 CPU cores"),
-        "laptop": Scale(FEWER_SEEDS, 370, "2 CPU cores"),
+        "laptop": Scale(FEWER_SEEDS, 350, "2 CPU cores"),
         "paper": Scale(SEEDS, 10_000_000, "2 CPU cores, estimated"),
     }
 

@@ -68,7 +68,7 @@ class MaximalUpdate(SweptRecipe):
     threshold = 0.95
     scales: ClassVar = {
         "smoke": Scale(2, 6, "2 CPU cores"),
-        "laptop": Scale(FEWER_SEEDS, 640, "2 CPU cores"),
+        "laptop": Scale(FEWER_SEEDS, 590, "2 CPU cores"),
         "paper": Scale(SEEDS, 3_000_000, "2 CPU cores, estimated"),
     }
 

@@ -52,7 +52,7 @@ class MaximalUpdateSingleIndex(SweptRecipe):
     threshold = 0.6
     scales: ClassVar = {
         "smoke": Scale(2, 6, "2 CPU cores"),
-        "laptop": Scale(FEWER_SEEDS, 1260, "2 CPU cores, with other work"),
+        "laptop": Scale(FEWER_SEEDS, 1400, "2 CPU cores, with other work"),
         "paper": Scale(FEWER_SEEDS, 1_000_000, "2 CPU cores, estimated"),
     }
 

@@ -46,7 +46,7 @@ class NormGrowth(Recipe):
     metric = "norm/ratio"
     scales: ClassVar = {
         "smoke": Scale(2, 3, "2 CPU cores"),
-        "laptop": Scale(16, 80, "2 CPU cores"),
+        "laptop": Scale(16, 40, "2 CPU cores"),
         "paper": Scale(16, 60_000, "2 CPU cores, estimated"),
     }
 

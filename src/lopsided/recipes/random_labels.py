@@ -64,7 +64,7 @@ class RandomLabels(SweptRecipe):
     threshold = 0.95
     scales: ClassVar = {
         "smoke": Scale(2, 3, "2 CPU cores"),
-        "laptop": Scale(SEEDS, 430, "2 CPU cores"),
+        "laptop": Scale(SEEDS, 760, "2 CPU cores"),
         "paper": Scale(SEEDS, 500_000, "2 CPU cores, estimated"),
     }
 

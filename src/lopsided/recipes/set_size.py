@@ -50,7 +50,7 @@ class SetSize(SweptRecipe):
     threshold = 0.95
     scales: ClassVar = {
         "smoke": Scale(2, 3, "2 CPU cores"),
-        "laptop": Scale(SEEDS, 270, "2 CPU cores"),
+        "laptop": Scale(SEEDS, 170, "2 CPU cores"),
         "paper": Scale(SEEDS, 500_000, "2 CPU cores, estimated"),
     }
 

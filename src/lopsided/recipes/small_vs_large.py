@@ -69,7 +69,7 @@ class SmallVsLarge(SweptRecipe):
     threshold = 0.95
     scales: ClassVar = {
         "smoke": Scale(2, 6, "2 CPU cores"),
-        "laptop": Scale(18, 780, "2 CPU cores"),
+        "laptop": Scale(18, 810, "2 CPU cores"),
         "paper": Scale(SEEDS, 300_000, "2 CPU cores, estimated"),
     }
 
