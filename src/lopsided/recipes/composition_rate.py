@@ -100,7 +100,7 @@ class CompositionRate(Recipe):
     threshold = 1.0
     scales: ClassVar = {
         "smoke": Scale(2, 40, "2 CPU cores"),
-        "laptop": Scale(32, 500, "2 CPU cores"),
+        "laptop": Scale(32, 330, "2 CPU cores"),
         "paper": Scale(64, 60_000, "2 CPU cores, estimated"),
     }
 
@@ -196,10 +196,10 @@ def _panel(results: Results, way: str, k: int, alphas: tuple[float, ...], title:
     sizes = np.array(SIZES[results.scale], float)
     medians: Callable[[float], np.ndarray] = lambda a: np.median(_costs(results, way, k, a), axis=0)  # noqa: E731
     lines: list[Line] = []
-    for i, a in enumerate(alphas):
-        name = f"alpha = {a:g}" if a else "uniform"
-        lines.append(over_members(name, sizes, medians(a)[None], i))
-        lines.append(over_members(name, sizes, medians(a)[None], i, "points", legend=False))
+    for a in alphas:
+        name, colour = f"alpha = {a:g}" if a else "uniform", ALPHAS.index(a)
+        lines.append(over_members(name, sizes, medians(a)[None], colour))
+        lines.append(over_members(name, sizes, medians(a)[None], colour, "points", legend=False))
     start = medians(0.0)
     if np.isfinite(start).any():
         i = int(np.argmax(np.isfinite(start)))
