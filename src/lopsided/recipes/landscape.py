@@ -103,10 +103,9 @@ class Landscape(Recipe):
 
     def figure(self, results: Results) -> Figure:
         panels = [
-            _surface(results[name], where, title)
-            for where, title in (("whole", "whole way"), ("near", "near the start"))
+            _surface(results[name], where, f"{name}: {what}")
+            for where, what in (("whole", "whole way"), ("near", "near the start"))
             for name in TRANSFORMER
-            for title in (f"{name}: {title}",)
         ]
         spec = results[TRANSFORMER[0]].spec
         plane = PLANES[next(p.plane for p in spec.probes if p.name == "landscape")]  # type: ignore[attr-defined]
