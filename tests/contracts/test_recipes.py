@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from markupsafe import escape
 
 from lopsided.core.recipe import SCALES
 from lopsided.core.registry import registered
@@ -52,6 +53,7 @@ def test_smoke_runs_reports_and_gives_no_verdict(name, tmp_path):
     assert all(path.stat().st_size > 10_000 for path in save(asked.recipe.figure(results), tmp_path / "figure"))
     text = page.read_text()
     assert name in text
+    assert str(escape(asked.recipe.figure(results).title)) in text
     assert "http-equiv" not in text
     assert "<script src=" not in text  # self-contained
     again = asked.train(store)
