@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from lopsided.engines.ensemble import BLOCKS_PER_JOB, Stretch, block_size, over_blocks
+from lopsided.engines.ensemble import BLOCKS_PER_JOB, Stretch, block_size, members_that_fit, over_blocks
 from lopsided.engines.members import Dials, Member, State, dials_of, group_key
 from lopsided.engines.program import Program
 
@@ -46,7 +46,8 @@ class Pool:
         available = list(devices or jax.devices())
         block = block_size(self.program, available)
         shards = min(len(available), len(members))
-        blocks = min(BLOCKS_PER_JOB, -(-len(members) // (shards * block)))
+        fitting = max(1, members_that_fit(self.spec) // (shards * block))
+        blocks = min(BLOCKS_PER_JOB, fitting, -(-len(members) // (shards * block)))
         block = min(block, -(-len(members) // (shards * blocks)))
         self._shape = shards, blocks, block
         mesh = Mesh(np.array(available[:shards]), ("member",))
