@@ -64,7 +64,7 @@ class Landscape(Recipe):
     threshold = 0.9
     scales: ClassVar = {
         "smoke": Scale(2, 20, "2 CPU cores"),
-        "laptop": Scale(8, 500, "2 CPU cores"),
+        "laptop": Scale(8, 400, "2 CPU cores"),
         "paper": Scale(3, 3e6, "2 CPU cores, estimated"),
     }
 

@@ -60,7 +60,9 @@ def _draw(ax: Any, panel: Panel) -> None:
         ax.annotate(name, (0.995, level), xycoords=("axes fraction", "data"), ha="right", va="bottom", color="0.4")
     for name, moment in panel.moments.items():
         ax.axvline(moment, color="0.4", ls=":", lw=1)
-        ax.annotate(name, (moment, 1.0), xycoords=("data", "axes fraction"), va="top", rotation=90, color="0.4")
+        ax.annotate(
+            name, (moment, 1.0), xycoords=("data", "axes fraction"), va="bottom", ha="center", color="0.4", size=7
+        )
     ax.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
     # A logarithmic axis without a positive number on it cannot be drawn; a point without a value is not on it.
     x, y = _all(panel, "x"), _all(panel, "middle")
