@@ -54,7 +54,7 @@ class Curriculum(Recipe):
     threshold = 0.9
     scales: ClassVar = {
         "smoke": Scale(2, 9, "2 CPU cores"),
-        "laptop": Scale(8, 350, "2 CPU cores"),
+        "laptop": Scale(8, 380, "2 CPU cores"),
         "paper": Scale(3, 5e6, "2 CPU cores, estimated"),
     }
 

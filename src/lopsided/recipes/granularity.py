@@ -47,7 +47,7 @@ class Granularity(Recipe):
     threshold = 0.5
     scales: ClassVar = {
         "smoke": Scale(2, 6, "2 CPU cores"),
-        "laptop": Scale(8, 430, "2 CPU cores"),
+        "laptop": Scale(8, 420, "2 CPU cores"),
         "paper": Scale(3, 8e6, "2 CPU cores, estimated"),
     }
 

@@ -46,7 +46,7 @@ class RankOrder(Recipe):
     threshold = 0.25
     scales: ClassVar = {
         "smoke": Scale(2, 8, "2 CPU cores"),
-        "laptop": Scale(12, 500, "2 CPU cores"),
+        "laptop": Scale(12, 630, "2 CPU cores"),
         "paper": Scale(3, 5e6, "2 CPU cores, estimated"),
     }
 

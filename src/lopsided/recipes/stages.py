@@ -61,7 +61,7 @@ class Stages(Recipe):
     threshold = CONVERGED
     scales: ClassVar = {
         "smoke": Scale(2, 10, "2 CPU cores"),
-        "laptop": Scale(8, 330, "2 CPU cores"),
+        "laptop": Scale(8, 250, "2 CPU cores"),
         "paper": Scale(3, 3e6, "2 CPU cores, estimated"),
     }
 
