@@ -9,6 +9,7 @@ from jaxtyping import install_import_hook
 SHAPED = ["core.keys", "core.threefry", "models", "plans", "optim", "tasks", "probes"]
 install_import_hook([f"lopsided.{name}" for name in SHAPED], "beartype.beartype")
 
+import jax  # noqa: E402
 import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
@@ -42,6 +43,14 @@ TRACKING = {
     "evaluation": {"every": 10, "samples": 64},
     "probes": [{"name": "rank-bins", "bins": 3}],
 }
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _forget_compiled_programs():
+    """Every compiled program takes memory maps, of which a process has 65,530: a worker that keeps those of all modules
+    grows to several GB and was once killed by a segmentation fault in the compiler."""
+    yield
+    jax.clear_caches()
 
 
 @pytest.fixture

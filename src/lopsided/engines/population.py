@@ -27,7 +27,7 @@ ABSOLUTE = 1e-4
 """Absolute tolerance of gradient flow as a share of the relative one: weights start small."""
 
 
-SHORTEST = 1e-13
+SHORTEST, SHORTEST_SETTLING = 1e-9, 1e-13
 """Adaptive steps shorter than this share of a stretch mean that the flow runs to infinity: the member has diverged."""
 
 
@@ -91,8 +91,10 @@ class PopulationProgram:
 
         def slope(t: Any, params: Any, _: Any) -> Any:
             value, grads = jax.value_and_grad(self._loss)(params, dials, fixed, start + t / rate)
-            return jax.tree.map(lambda g: jnp.where(value < settled, 0.0, -g), grads)
+            done = settled > 0 and value < settled  # a correlation loss may be negative and far from settled
+            return jax.tree.map(lambda g: jnp.where(done, 0.0, -g), grads)
 
+        shortest = SHORTEST_SETTLING if settled else SHORTEST
         # Zero steps (a warm-up call that compiles) still integrate over a sliver; its result is dropped below.
         span = jnp.maximum(stop - start, 1e-9).astype(self.float_type) * rate
         solution = diffrax.diffeqsolve(
@@ -103,7 +105,7 @@ class PopulationProgram:
             dt0=None,
             y0=state.params,
             stepsize_controller=diffrax.PIDController(
-                rtol=tolerance, atol=tolerance * ABSOLUTE, dtmin=span * SHORTEST, force_dtmin=False
+                rtol=tolerance, atol=tolerance * ABSOLUTE, dtmin=span * shortest, force_dtmin=False
             ),
             saveat=diffrax.SaveAt(t1=True),
             max_steps=None,

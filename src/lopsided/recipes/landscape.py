@@ -22,6 +22,7 @@ import numpy as np
 
 from lopsided.core.recipe import Recipe, Scale, ScaleName
 from lopsided.core.spec import Spec
+from lopsided.probes.landscape import Landscape as LandscapeProbe
 from lopsided.recipes._composition import composition, sampled_rate
 from lopsided.recipes._frequency import UNIFORM, power_law, tracking
 from lopsided.report.panels import Contour, Figure
@@ -107,15 +108,17 @@ class Landscape(Recipe):
             for where, what in (("whole", "whole way"), ("near", "near the start"))
             for name in TRANSFORMER
         ]
-        spec = results[TRANSFORMER[0]].spec
-        plane = PLANES[next(p.plane for p in spec.probes if p.name == "landscape")]  # type: ignore[attr-defined]
+        plane = PLANES[_probe(results[TRANSFORMER[0]]).plane]
         return Figure(f"Training loss of one member on a plane: {plane}", panels)
 
 
 def _along(arm: Arm, name: str, first: int = 0) -> np.ndarray:
     """(M, C) final values of a metric at the checkpoints."""
-    count = sum(metric.startswith(f"landscape/{name}/") for metric in arm.values)
-    return np.stack([arm.final(f"landscape/{name}/{c}") for c in range(first, first + count)], axis=1)
+    return np.stack([arm.final(f"landscape/{name}/{c}") for c in range(first, _probe(arm).checkpoints + 1)], axis=1)
+
+
+def _probe(arm: Arm) -> LandscapeProbe:
+    return next(probe for probe in arm.spec.probes if isinstance(probe, LandscapeProbe))
 
 
 def _fall(arm: Arm) -> np.ndarray:
@@ -127,7 +130,7 @@ def _fall(arm: Arm) -> np.ndarray:
 def _surface(arm: Arm, where: str, title: str) -> Contour:
     """The first member's loss."""
     prefix = f"landscape/{where}/"
-    n = round(sum(m.startswith(prefix) and m.removeprefix(prefix)[0].isdigit() for m in arm.values) ** 0.5)
+    n = _probe(arm).grid
     values = np.array([[arm.final(f"{prefix}{i}/{j}")[0] for j in range(n)] for i in range(n)])
     x, y = (np.linspace(arm.final(f"{prefix}{a}-low")[0], arm.final(f"{prefix}{a}-high")[0], n) for a in "xy")
     way = np.stack([_along(arm, a)[0] for a in "xy"], axis=1)
