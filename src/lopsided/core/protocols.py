@@ -26,7 +26,7 @@ LossName = Literal["cross-entropy", "square", "logistic", "correlation"]
 class Sample(NamedTuple):
     """One sample of a task (a batch adds a leading axis B to every field)."""
 
-    inputs: Array  # (L,) int32 tokens, or (D,) float32
+    inputs: Array  # (L,) int32 tokens, (D,) float32, or (L, D) float32
     targets: Array  # (O,) int32 classes, or () float32
     mask: Array  # (O,) or () float32: weight of each output position in the loss
     skills: Int[Array, " K"]  # ids of the skills it needs; K = 0 where a task has none
@@ -43,6 +43,16 @@ class Vector(NamedTuple):
     """Inputs are `dimension` real numbers."""
 
     dimension: int
+
+
+class Vectors(NamedTuple):
+    """Inputs are `length` vectors of `dimension` real numbers each."""
+
+    length: int
+    dimension: int
+
+
+Inputs = Tokens | Vector | Vectors
 
 
 class Classes(NamedTuple):
@@ -104,7 +114,7 @@ class Task(Config):
 
     @property
     @abstractmethod
-    def inputs(self) -> Tokens | Vector: ...
+    def inputs(self) -> Inputs: ...
 
     @property
     @abstractmethod
@@ -131,20 +141,25 @@ class Task(Config):
     supports: ClassVar[frozenset[str]] = frozenset()
     """Which changes of the training set the task can make, of `lopsided.core.training_set.CHANGES`."""
 
+    def coordinates(self, key: Key, index: Any, world: Any) -> Float[Array, " D"]:
+        """Inputs of the sample of stream `key` at `index` as the numbers that changes of the training set change;
+        `inputs` of the sample itself unless the task writes them in another form."""
+        return self.sample(key, index, None, world).inputs
+
     def of_inputs(self, x: Array, world: Any) -> Sample:
-        """The sample with inputs `x` (D,) and its true target; needed for every change but random labels."""
+        """The sample with coordinates `x` (D,) and its true target; needed for every change but random labels."""
         raise NotImplementedError
 
     def enumerated(self, number: Array) -> Array:
-        """Inputs (D,) number `number` (() uint32) of the finite space of inputs (`repeats`)."""
+        """Coordinates (D,) number `number` (() uint32) of the finite space of inputs (`repeats`)."""
         raise NotImplementedError
 
     def label_flipped(self, x: Array) -> Array:
-        """Inputs (D,) with the opposite label (`balanced-labels`)."""
+        """Coordinates (D,) with the opposite label (`balanced-labels`)."""
         raise NotImplementedError
 
     def random_target(self, key: Key, index: Any, x: Array) -> Array:
-        """A target for inputs `x` that has nothing to do with the task (`random-labels`); () float32."""
+        """A target for the sample's inputs `x` that has nothing to do with the task (`random-labels`)."""
         raise NotImplementedError
 
     has_population_loss: ClassVar[bool] = False
@@ -182,10 +197,10 @@ class Model(Config):
     directions (m, d), link), from which exact losses and overlaps are computed."""
 
     @abstractmethod
-    def init(self, key: Key, inputs: Tokens | Vector, outputs: Classes | Scalar) -> Callable[[Array], Array]:
+    def init(self, key: Key, inputs: Inputs, outputs: Classes | Scalar) -> Callable[[Array], Array]:
         """Parameters: a pytree that maps inputs (B, ...) to logits (B, O, C), or to numbers (B,)."""
 
-    def rates(self, inputs: Tokens | Vector, outputs: Classes | Scalar, adaptive: bool) -> tuple[Group, ...]:
+    def rates(self, inputs: Inputs, outputs: Classes | Scalar, adaptive: bool) -> tuple[Group, ...]:
         """Learning-rate factors that the model's parameterization asks for, for SGD or an `adaptive` optimizer."""
         return ()
 

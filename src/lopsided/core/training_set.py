@@ -40,7 +40,7 @@ class TrainingSet(Config):
         if self.remove != "none":
             _supported(task, self.remove, f"training_set.remove = {self.remove!r}")
             size = plan.sizes()[0] if len(plan.sizes()) == 1 else None
-            dimension = task.inputs.dimension  # type: ignore[union-attr]
+            dimension = getattr(task.inputs, "dimension", 0)
             if self.remove == "whitened" and size is not None and size <= dimension:
                 raise InputError(
                     f"training_set.remove = 'whitened': takes more than d = {dimension} samples, got {size}"

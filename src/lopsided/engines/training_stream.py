@@ -66,14 +66,14 @@ def _with_true_label(
         x = jnp.where(unit(words(change.key, index, len(change.mean))) < (1 + change.mean) / 2, 1.0, -1.0)
         return task.of_inputs(x, world)
     if remove == "whitened":
-        x = change.rotation @ (task.sample(train, index, law, world).inputs - change.mean)
+        x = change.rotation @ (task.coordinates(train, index, world) - change.mean)
         return task.of_inputs(x, world)
     if remove == "repeats":
         space = 2 ** round(task.entropy_bits)
         return task.of_inputs(task.enumerated(shuffled(change.key, index % space, space)), world)
     if remove != "none":
         group = GROUP[remove]
-        x, place = task.sample(train, index // group, law, world).inputs, index % group
+        x, place = task.coordinates(train, index // group, world), index % group
         x = jnp.where(place % 2 == 1, -x, x)
         return task.of_inputs(jnp.where(place >= 2, task.label_flipped(x), x) if group > 2 else x, world)
     return task.sample(train, index, law, world) if level is None else task.sample(train, index, law, world, level)
@@ -82,11 +82,12 @@ def _with_true_label(
 def _moments(task: Task, key: Key, size: Any, world: Any) -> tuple[Array, Array]:
     """Mean (D,) and second moment (D, D) of the inputs with indices below `size`."""
     place = jnp.arange(PIECE, dtype=jnp.uint32)
-    d = task.inputs.dimension  # type: ignore[union-attr]
+    one = lambda i: task.coordinates(key, i, world)  # noqa: E731
+    (d,) = jax.eval_shape(one, jnp.uint32(0)).shape
 
     def add(piece: Any, so_far: tuple[Array, Array]) -> tuple[Array, Array]:
         index = jnp.uint32(PIECE) * piece.astype(jnp.uint32) + place
-        x = jax.vmap(lambda i: task.sample(key, i, None, world).inputs)(index)
+        x = jax.vmap(one)(index)
         x = x * (index < jnp.asarray(size).astype(jnp.uint32))[:, None]
         return so_far[0] + x.sum(0), so_far[1] + x.T @ x
 

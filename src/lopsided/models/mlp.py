@@ -13,7 +13,7 @@ from pydantic import Field
 from lopsided.core.errors import InputError
 from lopsided.core.groups import Group
 from lopsided.core.keys import Key
-from lopsided.core.protocols import Classes, Model, Scalar, Tokens, Vector
+from lopsided.core.protocols import Classes, Inputs, Model, Scalar, Vector
 from lopsided.models._linear import matmul
 
 ACTIVATIONS = {"relu": jax.nn.relu, "gelu": jax.nn.gelu, "sigmoid": jax.nn.sigmoid}
@@ -64,7 +64,7 @@ class MLP(Model):
     initialisation: Literal["torch-default", "gaussian"] = "torch-default"
     parameterization: Literal["standard", "mup"] = "standard"
 
-    def init(self, key: Key, inputs: Tokens | Vector, outputs: Classes | Scalar) -> Perceptron:
+    def init(self, key: Key, inputs: Inputs, outputs: Classes | Scalar) -> Perceptron:
         if not isinstance(inputs, Vector):
             raise InputError("model 'mlp': only for tasks with vector inputs; token tasks take 'transformer'")
         scalar = isinstance(outputs, Scalar)
@@ -76,7 +76,7 @@ class MLP(Model):
             layers = (*layers[:-1], Layer(last.weight * self.width**-0.5, last.bias))
         return Perceptron(layers, self.activation, scalar)
 
-    def rates(self, inputs: Tokens | Vector, outputs: Classes | Scalar, adaptive: bool) -> tuple[Group, ...]:
+    def rates(self, inputs: Inputs, outputs: Classes | Scalar, adaptive: bool) -> tuple[Group, ...]:
         if self.parameterization == "standard" or self.depth == 1:
             return ()
         last, wide = self.depth - 1, float(self.width)

@@ -12,7 +12,7 @@ from pydantic import Field
 from lopsided.core.config import DialFloat
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key
-from lopsided.core.protocols import Classes, Model, Scalar, Tokens, Vector
+from lopsided.core.protocols import Classes, Inputs, Model, Scalar, Tokens
 
 
 class ProductWeights(eqx.Module):
@@ -30,7 +30,7 @@ class Product(Model):
     name: Literal["product"] = "product"
     r: Annotated[DialFloat, Field(gt=0, le=10)] = 0.1
 
-    def init(self, key: Key, inputs: Tokens | Vector, outputs: Classes | Scalar) -> ProductWeights:
+    def init(self, key: Key, inputs: Inputs, outputs: Classes | Scalar) -> ProductWeights:
         if not isinstance(inputs, Tokens) or not isinstance(outputs, Scalar):
             raise InputError("model 'product': only for tasks with token inputs and one number as output")
         return ProductWeights(self.r * jax.random.normal(key, (inputs.vocabulary,)))

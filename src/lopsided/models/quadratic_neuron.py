@@ -13,7 +13,7 @@ from pydantic import Field
 from lopsided.core.config import DialFloat
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key
-from lopsided.core.protocols import Classes, Model, Scalar, Tokens, Vector
+from lopsided.core.protocols import Classes, Inputs, Model, Scalar, Vector
 
 
 class Neuron(eqx.Module):
@@ -33,7 +33,7 @@ class QuadraticNeuron(Model):
     name: Literal["quadratic-neuron"] = "quadratic-neuron"
     m: Annotated[DialFloat, Field(ge=1, le=1e12)] = 1024.0
 
-    def init(self, key: Key, inputs: Tokens | Vector, outputs: Classes | Scalar) -> Neuron:
+    def init(self, key: Key, inputs: Inputs, outputs: Classes | Scalar) -> Neuron:
         if not isinstance(inputs, Vector) or not isinstance(outputs, Scalar):
             raise InputError("model 'quadratic-neuron': only for tasks with vector inputs and one number as output")
         k_a, k_w = jax.random.split(key)

@@ -17,7 +17,7 @@ from lopsided.core.config import DialFloat
 from lopsided.core.errors import InputError
 from lopsided.core.hermite import Link
 from lopsided.core.keys import Key
-from lopsided.core.protocols import Classes, Model, Scalar, Tokens, Vector
+from lopsided.core.protocols import Classes, Inputs, Model, Scalar, Vector
 
 
 class Chain(eqx.Module):
@@ -48,7 +48,7 @@ class ScalarChain(Model):
     tied: bool = True
     start: Annotated[DialFloat, Field(gt=0, le=1)] = 0.1
 
-    def init(self, key: Key, inputs: Tokens | Vector, outputs: Classes | Scalar) -> Chain:
+    def init(self, key: Key, inputs: Inputs, outputs: Classes | Scalar) -> Chain:
         if inputs != Vector(1) or not isinstance(outputs, Scalar):
             raise InputError("model 'scalar-chain': only for tasks with one number as input and one as output")
         w = self.start * jnp.exp(0.25 * jax.random.normal(key, (1 if self.tied else self.depth,)))

@@ -14,7 +14,7 @@ from lopsided.core.config import DialFloat
 from lopsided.core.errors import InputError
 from lopsided.core.hermite import Link, evaluate
 from lopsided.core.keys import Key
-from lopsided.core.protocols import Classes, Model, Scalar, Tokens, Vector
+from lopsided.core.protocols import Classes, Inputs, Model, Scalar, Vector
 from lopsided.models._linear import matmul
 
 
@@ -51,7 +51,7 @@ class Student(Model):
     norm: Literal["free", "unit"] = "free"
     hemisphere: bool = False
 
-    def init(self, key: Key, inputs: Tokens | Vector, outputs: Classes | Scalar) -> Neurons:
+    def init(self, key: Key, inputs: Inputs, outputs: Classes | Scalar) -> Neurons:
         if not isinstance(inputs, Vector) or not isinstance(outputs, Scalar):
             raise InputError("model 'student': only for tasks with vector inputs and one number as output")
         v = jax.random.normal(key, (self.width, inputs.dimension))

@@ -1,4 +1,4 @@
-"""One configurable pre-norm transformer: encoder or causal, learned positions, LayerNorm or RMSNorm, GELU.
+"""One configurable pre-norm transformer, from a small encoder to the architectures of GPT-2 and Qwen3.
 
 Only the positions that the task reads are computed in the last block and in the head (keys and values still cover
 every position): same function, a quarter to a half of the work on short sequences.
@@ -6,106 +6,76 @@ every position): same function, a quarter to a half of the work on short sequenc
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float
 from pydantic import Field, model_validator
 
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key
-from lopsided.core.protocols import Classes, Model, Scalar, Tokens, Vector
-from lopsided.models._linear import matmul
+from lopsided.core.protocols import Classes, Inputs, Model, Scalar, Tokens, Vector
+from lopsided.models._parts import Attention, Block, FeedForward, Linear, Norm
 
-
-class Norm(eqx.Module):
-    """LayerNorm, or RMSNorm where there is no bias."""
-
-    scale: Float[Array, " D"]
-    bias: Float[Array, " D"] | None
-    eps: float = eqx.field(static=True, default=1e-5)
-
-    def __call__(self, x: Float[Array, "... D"]) -> Float[Array, "... D"]:
-        if self.bias is not None:
-            x = x - x.mean(-1, keepdims=True)
-        x = x * jax.lax.rsqrt(jnp.square(x).mean(-1, keepdims=True) + self.eps) * self.scale
-        return x if self.bias is None else x + self.bias
-
-
-class Linear(eqx.Module):
-    """x W + b; the bias may be missing."""
-
-    weight: Float[Array, "i o"]
-    bias: Float[Array, " o"] | None
-
-    def __call__(self, x: Float[Array, "... i"]) -> Float[Array, "... o"]:
-        y = matmul(x, self.weight)
-        return y if self.bias is None else y + self.bias
-
-
-class Attention(eqx.Module):
-    """Multi-head attention with separate W_q, W_k, W_v, W_o, so that each can be its own parameter group."""
-
-    q: Linear
-    k: Linear
-    v: Linear
-    o: Linear
-    heads: int = eqx.field(static=True)
-
-    def __call__(self, x_BLD: Array, read: tuple[int, ...], causal: bool) -> Float[Array, "B O D"]:
-        batch, length, width = x_BLD.shape
-        split = lambda t: t.reshape(batch, -1, self.heads, width // self.heads)  # noqa: E731
-        # The projections of all positions are one product each; queries only where they are read.
-        x_BOD = x_BLD if len(read) == length else x_BLD[:, jnp.array(read)]
-        q, k, v = split(self.q(x_BOD)), split(self.k(x_BLD)), split(self.v(x_BLD))
-        scores = jnp.einsum("bohd,blhd->bhol", q, k) * (width // self.heads) ** -0.5
-        if causal:
-            allowed = jnp.arange(length) <= jnp.array(read)[:, None]
-            scores = jnp.where(allowed, scores, -jnp.inf)
-        mixed = jnp.einsum("bhol,blhd->bohd", jax.nn.softmax(scores, axis=-1), v)
-        return self.o(mixed.reshape(batch, len(read), width))
-
-
-class Block(eqx.Module):
-    """Pre-norm residual block: x + attention(norm x), then x + mlp(norm x)."""
-
-    norm_attention: Norm
-    attention: Attention
-    norm_mlp: Norm
-    up: Linear
-    down: Linear
-
-    def __call__(self, x_BLD: Array, read: tuple[int, ...], causal: bool) -> Float[Array, "B O D"]:
-        x_BOD = x_BLD if len(read) == x_BLD.shape[1] else x_BLD[:, jnp.array(read)]
-        x_BOD = x_BOD + self.attention(self.norm_attention(x_BLD), read, causal)
-        return x_BOD + self.down(jax.nn.gelu(self.up(self.norm_mlp(x_BOD))))
+SMALL = 0.02
 
 
 class Network(eqx.Module):
-    """Tokens (B, L) -> logits (B, O, C) at the positions that the task reads."""
+    """Tokens (B, L), numbers (B, L) or vectors (B, L, D) -> logits (B, O, C) at the positions that the task reads, or
+    one number each (B,)."""
 
-    embedding: Float[Array, "vocabulary D"]
-    position: Float[Array, "L D"]
+    embedding: Float[Array, "vocabulary D"] | None
+    read_in: Linear | None
+    position: Float[Array, "L D"] | None
     blocks: tuple[Block, ...]
     norm: Norm
-    head: Linear
+    head: Linear | None
     read: tuple[int, ...] = eqx.field(static=True)
     causal: bool = eqx.field(static=True)
     scalar: bool = eqx.field(static=True)
 
-    def __call__(self, x_BL: Int[Array, "B L"]) -> Array:
-        h = self.embedding[x_BL] + self.position
-        everywhere = tuple(range(x_BL.shape[1]))
+    def __call__(self, x: Array) -> Array:
+        h = self._embedded(x)
+        everywhere = tuple(range(x.shape[1]))
         for i, block in enumerate(self.blocks):
             h = block(h, self.read if i == len(self.blocks) - 1 else everywhere, self.causal)
-        y = self.head(self.norm(h))
+        h = self.norm(h)
+        y = h @ self.embedding.T if self.head is None and self.embedding is not None else self.head(h)  # type: ignore[misc]
         return y[:, 0, 0] if self.scalar else y
+
+    def _embedded(self, x: Array) -> Float[Array, "B L D"]:
+        if self.embedding is not None:
+            h = self.embedding[x]
+        else:
+            assert self.read_in is not None
+            h = self.read_in(x if x.ndim == 3 else x[..., None])
+        return h if self.position is None else h + self.position
 
 
 class Transformer(Model):
-    """Embeddings N(0, 0.02^2); every matrix Unif[+-1/sqrt(fan_in)] (PyTorch's default), attention's q, k, v Xavier."""
+    """Pre-norm transformer. Of a task with vector inputs every coordinate is a position, read in by an affine map.
+
+    `attention`: `encoder` (every position sees all) or `causal`. `norm`: LayerNorm or RMSNorm, `eps` inside the root.
+    `positions`: a learned vector each, or rotary embeddings of base `rope_base`. `kv_heads`: heads of keys and values
+    (grouped-query attention; as many as `heads` if not given); `head_width`: numbers of one head (width / heads if not
+    given). `qk_norm`: RMSNorm with a learnable scale over each head's queries and keys. `mlp`: GELU or SwiGLU, with
+    `hidden` units (expansion * width if not given). `tied`: the token embedding is the output map, too. `bias`: whether
+    affine maps have one (keys never do, see below).
+
+    `initialisation`: `torch-attention` is that of PyTorch's attention and linear layers, with embeddings N(0, 0.02^2);
+    `torch-default` that of a network of PyTorch's linear layers and embeddings alone (weights and biases
+    Unif[+-1/sqrt(fan_in)], embeddings N(0, 1); paper C); `normal` draws all weights from N(0, 0.02^2), biases 0 (GPT-2).
+
+    With `layers` 12, `heads` 12, `width` 768, `attention` causal and `tied` it is GPT-2 small; with `norm` rms,
+    `positions` rope, `qk_norm`, `mlp` swiglu, no `bias` and `tied` it is Qwen3's architecture.
+    """
+
+    later: ClassVar[frozenset[str]] = frozenset(
+        {"positions", "rope_base", "kv_heads", "head_width", "qk_norm", "mlp", "hidden", "tied", "bias", "eps"}
+        | {"initialisation"}
+    )
 
     name: Literal["transformer"] = "transformer"
     layers: Annotated[int, Field(ge=1, le=64)] = 2
@@ -114,55 +84,92 @@ class Transformer(Model):
     attention: Literal["encoder", "causal"] = "encoder"
     norm: Literal["layer", "rms"] = "layer"
     expansion: Annotated[int, Field(ge=1, le=16)] = 4
+    positions: Literal["learned", "rope"] = "learned"
+    rope_base: Annotated[float, Field(gt=1, le=1e9)] = 10_000.0
+    kv_heads: Annotated[int, Field(ge=1, le=128)] | None = None
+    head_width: Annotated[int, Field(ge=1, le=1024)] | None = None
+    qk_norm: bool = False
+    mlp: Literal["gelu", "swiglu"] = "gelu"
+    hidden: Annotated[int, Field(ge=1, le=65536)] | None = None
+    tied: bool = False
+    bias: bool = True
+    eps: Annotated[float, Field(gt=0, le=1e-2)] = 1e-5
+    initialisation: Literal["torch-attention", "torch-default", "normal"] = "torch-attention"
 
     @model_validator(mode="after")
     def _heads_divide(self) -> Transformer:
-        if self.width % self.heads:
+        if self.head_width is None and self.width % self.heads:
             raise InputError(f"heads = {self.heads}: must divide width = {self.width}")
+        if self.heads % (self.kv_heads or self.heads):
+            raise InputError(f"kv_heads = {self.kv_heads}: must divide heads = {self.heads}")
+        if self.positions == "rope" and self._of_one_head % 2:
+            raise InputError(f"positions = 'rope': takes heads of an even width, here {self._of_one_head}")
         return self
 
-    def init(self, key: Key, inputs: Tokens | Vector, outputs: Classes | Scalar) -> Network:
-        if not isinstance(inputs, Tokens):
-            raise InputError("model 'transformer': only for tasks with token inputs; vector tasks take 'mlp'")
+    @property
+    def _of_one_head(self) -> int:
+        return self.head_width or self.width // self.heads
+
+    def init(self, key: Key, inputs: Inputs, outputs: Classes | Scalar) -> Network:
         k_embed, k_position, k_head, *k_blocks = jax.random.split(key, 3 + self.layers)
+        tokens = isinstance(inputs, Tokens)
         scalar = isinstance(outputs, Scalar)
-        read = (inputs.length - 1,) if scalar else outputs.read
+        classes = 1 if scalar else outputs.count
+        if self.tied and (not tokens or classes != inputs.vocabulary):
+            raise InputError("model.tied: only for tasks whose answers are tokens of their inputs")
+        length = inputs.dimension if isinstance(inputs, Vector) else inputs.length
+        size = 1.0 if self.initialisation == "torch-default" else SMALL
+        normal = lambda k, rows: size * jax.random.normal(k, (rows, self.width))  # noqa: E731
+        of_one = 1 if isinstance(inputs, Vector) else getattr(inputs, "dimension", 0)
         return Network(
-            embedding=0.02 * jax.random.normal(k_embed, (inputs.vocabulary, self.width)),
-            position=0.02 * jax.random.normal(k_position, (inputs.length, self.width)),
+            embedding=normal(k_embed, inputs.vocabulary) if tokens else None,
+            read_in=None if tokens else self._linear(k_embed, of_one, self.width),
+            position=normal(k_position, length) if self.positions == "learned" else None,
             blocks=tuple(self._block(k) for k in k_blocks),
-            norm=self._norm(),
-            head=_linear(k_head, self.width, 1 if scalar else outputs.count),
-            read=read,
+            norm=self._norm(self.width),
+            head=None if self.tied else self._linear(k_head, self.width, classes),
+            read=(length - 1,) if scalar else outputs.read,
             causal=self.attention == "causal",
             scalar=scalar,
         )
 
-    def _norm(self) -> Norm:
-        return Norm(jnp.ones(self.width), jnp.zeros(self.width) if self.norm == "layer" else None)
+    def _norm(self, width: int) -> Norm:
+        return Norm(jnp.ones(width), jnp.zeros(width) if self.norm == "layer" else None, self.eps)
 
     def _block(self, key: Key) -> Block:
         k = jax.random.split(key, 6)
-        w = self.width
-        xavier = (6 / (4 * w)) ** 0.5  # PyTorch initialises the stacked (3w, w) projection as one matrix
+        w, one, kv_heads = self.width, self._of_one_head, self.kv_heads or self.heads
+        hidden = self.hidden or self.expansion * w
+        # PyTorch initialises the stacked (3w, w) projection as one matrix.
+        xavier = (6 / (4 * w)) ** 0.5 if self.initialisation == "torch-attention" else None
+        scale = lambda: Norm(jnp.ones(one), None, self.eps) if self.qk_norm else None  # noqa: E731
         attention = Attention(
-            q=_linear(k[0], w, w, xavier),
+            q=self._linear(k[0], w, self.heads * one, xavier),
             # No bias on keys: it adds the same number to all scores of a query, which the softmax removes. Its exact
             # gradient is zero, and Adam would blow the rounding noise around that zero up to full-size steps.
-            k=Linear(_linear(k[1], w, w, xavier).weight, None),
-            v=_linear(k[2], w, w, xavier),
-            o=_linear(k[3], w, w, zero_bias=True),
+            k=Linear(self._linear(k[1], w, kv_heads * one, xavier).weight, None),
+            v=self._linear(k[2], w, kv_heads * one, xavier),
+            o=self._linear(k[3], self.heads * one, w, zero_bias=self.initialisation == "torch-attention"),
+            q_norm=scale(),
+            k_norm=scale(),
             heads=self.heads,
+            kv_heads=kv_heads,
+            rope_base=self.rope_base if self.positions == "rope" else None,
         )
-        up, down = _linear(k[4], w, self.expansion * w), _linear(k[5], self.expansion * w, w)
-        return Block(self._norm(), attention, self._norm(), up, down)
+        gate = self._linear(jax.random.fold_in(k[4], 1), w, hidden) if self.mlp == "swiglu" else None
+        mlp = FeedForward(self._linear(k[4], w, hidden), self._linear(k[5], hidden, w), gate)
+        return Block(self._norm(w), attention, self._norm(w), mlp)
 
-
-def _linear(key: Key, i: int, o: int, bound: float | None = None, zero_bias: bool = False) -> Linear:
-    """`bound` given: Unif[+-bound] and a zero bias; otherwise PyTorch's default."""
-    k_weight, k_bias = jax.random.split(key)
-    unit = bound or i**-0.5
-    weight = jax.random.uniform(k_weight, (i, o), minval=-unit, maxval=unit)
-    if bound is not None or zero_bias:
-        return Linear(weight, jnp.zeros(o))
-    return Linear(weight, jax.random.uniform(k_bias, (o,), minval=-unit, maxval=unit))
+    def _linear(self, key: Key, i: int, o: int, bound: float | None = None, zero_bias: bool = False) -> Linear:
+        """`bound` given: Unif[+-bound] and a zero bias; otherwise as `initialisation` says."""
+        k_weight, k_bias = jax.random.split(key)
+        unit = bound or i**-0.5
+        if self.initialisation == "normal":
+            weight = SMALL * jax.random.normal(k_weight, (i, o))
+        else:
+            weight = jax.random.uniform(k_weight, (i, o), minval=-unit, maxval=unit)
+        if not self.bias:
+            return Linear(weight, None)
+        if bound is not None or zero_bias or self.initialisation == "normal":
+            return Linear(weight, jnp.zeros(o))
+        return Linear(weight, jax.random.uniform(k_bias, (o,), minval=-unit, maxval=unit))

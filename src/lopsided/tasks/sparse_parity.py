@@ -14,15 +14,18 @@ from pydantic import Field, model_validator
 
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key, words
-from lopsided.core.protocols import Sample, Scalar, SkillLaw, Task, Vector
+from lopsided.core.protocols import Sample, Scalar, SkillLaw, Task, Tokens, Vector
 
 
 class SparseParity(Task):
-    """y = x_1 x_2 ... x_k for x in {-1, +1}^d."""
+    """y = x_1 x_2 ... x_k for x in {-1, +1}^d, written as d numbers, or as d tokens (0 for -1, 1 for +1)."""
+
+    later: ClassVar[frozenset[str]] = frozenset({"encoding"})
 
     name: Literal["sparse-parity"] = "sparse-parity"
     d: Annotated[int, Field(ge=1, le=4096)] = 20
     k: Annotated[int, Field(ge=1)] = 6
+    encoding: Literal["vector", "tokens"] = "vector"
 
     supports: ClassVar[frozenset[str]] = frozenset(
         {"balanced-inputs", "balanced-labels", "repeats", "biased", "random-labels"}
@@ -39,8 +42,8 @@ class SparseParity(Task):
         return 0
 
     @property
-    def inputs(self) -> Vector:
-        return Vector(self.d)
+    def inputs(self) -> Vector | Tokens:
+        return Vector(self.d) if self.encoding == "vector" else Tokens(2, self.d)
 
     @property
     def outputs(self) -> Scalar:
@@ -56,13 +59,17 @@ class SparseParity(Task):
 
     def sample(self, key: Key, index: Any, law: SkillLaw | None, world: Any, level: Any = None) -> Sample:
         bits = self._bits(key, index)
-        x = bits.astype(jnp.float32) * 2 - 1
+        x = bits.astype(jnp.float32) * 2 - 1 if self.encoding == "vector" else bits.astype(jnp.int32)
         # An odd number of -1 among the first k flips the sign: integer arithmetic, cheaper than a product of floats.
         minus = jnp.sum(1 - bits[: self.k], dtype=jnp.uint32) & 1
         return Sample(x, 1 - 2 * minus.astype(jnp.float32), jnp.float32(1), jnp.zeros(0, jnp.int32))
 
+    def coordinates(self, key: Key, index: Any, world: Any) -> jax.Array:
+        return self._bits(key, index).astype(jnp.float32) * 2 - 1
+
     def of_inputs(self, x: jax.Array, world: Any) -> Sample:
         minus = jnp.sum(x[: self.k] < 0, dtype=jnp.uint32) & 1
+        x = x if self.encoding == "vector" else (x > 0).astype(jnp.int32)
         return Sample(x, 1 - 2 * minus.astype(jnp.float32), jnp.float32(1), jnp.zeros(0, jnp.int32))
 
     def enumerated(self, number: jax.Array) -> jax.Array:
@@ -85,7 +92,7 @@ class SparseParity(Task):
     def oracle(self, inputs: np.ndarray, world: Any) -> np.ndarray:
         sign = 1.0
         for value in np.asarray(inputs)[: self.k].tolist():
-            sign *= value
+            sign *= value if self.encoding == "vector" else (-1, 1)[value]
         return np.array(sign)
 
     def example(self) -> str:

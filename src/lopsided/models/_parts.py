@@ -1,0 +1,116 @@
+"""The transformer's parts: norms, affine maps, attention, the two kinds of feed-forward layer."""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from lopsided.models._linear import matmul
+
+
+class Norm(eqx.Module):
+    """LayerNorm, or RMSNorm where there is no bias."""
+
+    scale: Float[Array, " D"]
+    bias: Float[Array, " D"] | None
+    eps: float = eqx.field(static=True, default=1e-5)
+
+    def __call__(self, x: Float[Array, "... D"]) -> Float[Array, "... D"]:
+        if self.bias is not None:
+            x = x - x.mean(-1, keepdims=True)
+        x = x * jax.lax.rsqrt(jnp.square(x).mean(-1, keepdims=True) + self.eps) * self.scale
+        return x if self.bias is None else x + self.bias
+
+
+class Linear(eqx.Module):
+    """x W + b; the bias may be missing."""
+
+    weight: Float[Array, "i o"]
+    bias: Float[Array, " o"] | None
+
+    def __call__(self, x: Float[Array, "... i"]) -> Float[Array, "... o"]:
+        y = matmul(x, self.weight)
+        return y if self.bias is None else y + self.bias
+
+
+class Attention(eqx.Module):
+    """Attention with separate W_q, W_k, W_v, W_o, so that each can be its own parameter group.
+
+    Queries have `heads` heads, keys and values `kv_heads` (grouped-query attention: neighbouring query heads share one).
+    `q_norm` and `k_norm` normalise every head's queries and keys before positions are rotated in (`rope_base`; None:
+    positions are not rotated).
+    """
+
+    q: Linear
+    k: Linear
+    v: Linear
+    o: Linear
+    q_norm: Norm | None
+    k_norm: Norm | None
+    heads: int = eqx.field(static=True)
+    kv_heads: int = eqx.field(static=True)
+    rope_base: float | None = eqx.field(static=True)
+
+    def __call__(self, x_BLD: Array, read: tuple[int, ...], causal: bool) -> Float[Array, "B O D"]:
+        batch, length = x_BLD.shape[:2]
+        # The projections of all positions are one product each; queries only where they are read.
+        x_BOD = x_BLD if len(read) == length else x_BLD[:, jnp.array(read)]
+        q, k, v = self._split(self.q(x_BOD), self.heads), self._keys(x_BLD), self._split(self.v(x_BLD), self.kv_heads)
+        if self.q_norm is not None:
+            q = self.q_norm(q)
+        if self.rope_base is not None:
+            q = rotated(q, jnp.array(read), self.rope_base)
+        # Query heads that share keys are rows of the same product.
+        q = q.reshape(batch, len(read), self.kv_heads, -1, q.shape[-1])
+        scores = jnp.einsum("bogrd,blgd->bgrol", q, k) * q.shape[-1] ** -0.5
+        if causal:
+            allowed = jnp.arange(length) <= jnp.array(read)[:, None]
+            scores = jnp.where(allowed, scores, -jnp.inf)
+        mixed = jnp.einsum("bgrol,blgd->bogrd", jax.nn.softmax(scores, axis=-1), v)
+        return self.o(mixed.reshape(batch, len(read), -1))
+
+    def _keys(self, x_BLD: Array) -> Float[Array, "B L G d"]:
+        k = self._split(self.k(x_BLD), self.kv_heads)
+        k = k if self.k_norm is None else self.k_norm(k)
+        return k if self.rope_base is None else rotated(k, jnp.arange(x_BLD.shape[1]), self.rope_base)
+
+    def _split(self, t: Array, heads: int) -> Array:
+        return t.reshape(*t.shape[:2], heads, -1)
+
+
+def rotated(t: Float[Array, "B L H d"], position: Array, base: float) -> Float[Array, "B L H d"]:
+    """Rotary position embedding: coordinates i and i + d/2 turn by position * base^(-2i/d) (Su et al. 2021, in the order
+    of the LLaMA family)."""
+    half = t.shape[-1] // 2
+    angle = position[:, None] * base ** (-jnp.arange(half) / half)
+    cos, sin = jnp.cos(angle)[:, None], jnp.sin(angle)[:, None]
+    a, b = t[..., :half], t[..., half:]
+    return jnp.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
+
+
+class FeedForward(eqx.Module):
+    """down(gelu(up x)), or, with a gate, down(silu(gate x) * up x)."""
+
+    up: Linear
+    down: Linear
+    gate: Linear | None
+
+    def __call__(self, x: Float[Array, "... D"]) -> Float[Array, "... D"]:
+        hidden = jax.nn.gelu(self.up(x)) if self.gate is None else jax.nn.silu(self.gate(x)) * self.up(x)
+        return self.down(hidden)
+
+
+class Block(eqx.Module):
+    """Pre-norm residual block: x + attention(norm x), then x + mlp(norm x)."""
+
+    norm_attention: Norm
+    attention: Attention
+    norm_mlp: Norm
+    mlp: FeedForward
+
+    def __call__(self, x_BLD: Array, read: tuple[int, ...], causal: bool) -> Float[Array, "B O D"]:
+        x_BOD = x_BLD if len(read) == x_BLD.shape[1] else x_BLD[:, jnp.array(read)]
+        x_BOD = x_BOD + self.attention(self.norm_attention(x_BLD), read, causal)
+        return x_BOD + self.mlp(self.norm_mlp(x_BOD))
