@@ -35,12 +35,13 @@ def rows_of(members: Sequence[Member], stretch: Stretch) -> dict[str, np.ndarray
         if key not in counted:
             counted[key] = plan.seen(step), plan.distinct(step)
     seen = [counted[id(m.spec), step] for m, step in zip(present, steps.tolist(), strict=True)]
+    own = stretch.metrics.get("plan/distinct", np.array([d for _, d in seen], np.float64))  # of plans that listen
     return {
         "spec": np.repeat(np.array([member_id(m)[0] for m in present], dtype=object), k),
         "seed": np.repeat(np.array([m.seed for m in present], np.uint64), k),
         "step": np.repeat(steps, k),
         "samples": np.repeat(np.array([s for s, _ in seen], np.int64), k),
-        "distinct_samples": np.repeat(np.array([d for _, d in seen], np.float64), k),
+        "distinct_samples": np.repeat(own.astype(np.float64), k),
         "seconds": np.full(n * k, stretch.seconds),
         "diverged": np.repeat(stretch.diverged >= 0, k),
         "metric": np.tile(np.array(names, dtype=object), n),

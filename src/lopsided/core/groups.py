@@ -36,11 +36,20 @@ def names(params: Any) -> list[str]:
     ]
 
 
-def check(groups: Sequence[Group], valid: Sequence[str]) -> None:
+def check(patterns: Sequence[str], valid: Sequence[str], where: str = "groups") -> None:
     """Raise `InputError` if a pattern matches none of these names."""
-    for group in groups:
-        if not any(fnmatchcase(name, group.match) for name in valid):
-            raise InputError(f"groups: {group.match!r} matches no parameter; there are {', '.join(valid)}")
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in valid):
+            raise InputError(f"{where}: {pattern!r} matches no parameter; there are {', '.join(valid)}")
+
+
+def chosen(tree: Any, other: Any, match: str) -> Any:
+    """`tree` with the leaves of `other` wherever names match the pattern."""
+
+    def leaf(path: Any, mine: Any, its: Any) -> Any:
+        return its if fnmatchcase(jax.tree_util.keystr(path, simple=True, separator="."), match) else mine
+
+    return jax.tree_util.tree_map_with_path(leaf, tree, other)
 
 
 def scaled(tree: Any, groups: Sequence[Group], by: str) -> Any:

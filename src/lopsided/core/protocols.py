@@ -216,9 +216,19 @@ class Draw(NamedTuple):
     """Whether this step's labels are random; None: never."""
 
 
+class Feed(NamedTuple):
+    """Parameters that learn from a stream of their own."""
+
+    match: str
+    """Pattern of parameters' names."""
+    plan: Any
+
+
 class Plan(Config):
     """Step -> which indices. Pure and jittable; the accounting below is exact arithmetic on the host."""
 
+    listens: ClassVar[bool] = False
+    """Whether draws depend on how training goes. Such a plan has a memory, which rides in the member's state."""
     positions: ClassVar[bool] = True
     """Whether draws are numbered through the whole run, which needs fewer than 2^32 of them."""
 
@@ -228,8 +238,25 @@ class Plan(Config):
         """Samples per step (a static number)."""
 
     @abstractmethod
-    def draw(self, key: Key, step: Any) -> Draw:
-        """Indices (and levels) of the samples of `step`."""
+    def draw(self, key: Key, step: Any, memory: Any = ()) -> Draw:
+        """Indices (and levels) of the samples of `step`; `memory` matters only to plans that listen."""
+
+    def begin(self) -> Any:
+        """Memory before the first step, a pytree of arrays."""
+        return ()
+
+    def heard(self, memory: Any, accuracy: Array) -> Any:
+        """Memory after a step on whose batch the model had this accuracy."""
+        return memory
+
+    def told(self, memory: Any) -> dict[str, Array]:
+        """Metrics by name; `plan/distinct` is the number of distinct samples so far."""
+        return {}
+
+    @property
+    def feeds(self) -> tuple[Feed, ...]:
+        """Groups of parameters that do not learn from this plan's draws but from other streams."""
+        return ()
 
     def seen(self, steps: int) -> int:
         """Samples that the first `steps` steps train on, repeats counted."""
@@ -246,7 +273,8 @@ class Plan(Config):
 
     @abstractmethod
     def distinct(self, steps: int) -> float:
-        """Distinct indices touched by the first `steps` steps (their expectation where draws are random)."""
+        """Distinct indices touched by the first `steps` steps (their expectation where draws are random); NaN for plans
+        that listen, whose members differ."""
 
     @abstractmethod
     def declared(self, steps: int) -> None:

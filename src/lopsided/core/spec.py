@@ -133,9 +133,11 @@ class Spec(Config):
 
     def _groups_fit(self) -> None:
         """Patterns name parameters, and the optimizer can give them rates of their own."""
-        if not self.groups:
+        patterns = [group.match for group in self.groups]
+        fed = [feed.match for feed in self.plan.feeds]
+        if not patterns and not fed:
             return
-        if self.plan.engine != "sampled":
+        if patterns and self.plan.engine != "sampled":
             raise InputError(f"groups: plan {self.plan.name!r} trains all parameters alike")  # type: ignore[attr-defined]
         if not self.optimizer.grouped and any(group.lr != 1 for group in self.groups):
             raise InputError(f"groups: optimizer {self.optimizer.name!r} has one learning rate for all parameters")  # type: ignore[attr-defined]
@@ -143,7 +145,8 @@ class Spec(Config):
         if shape not in _NAMES:
             init = lambda key: self.model.init(key, self.task.inputs, self.task.outputs)  # noqa: E731
             _NAMES[shape] = groups.names(jax.eval_shape(init, jax.eval_shape(lambda: jax.random.key(0))))
-        groups.check(self.groups, _NAMES[shape])
+        groups.check(patterns, _NAMES[shape])
+        groups.check(fed, _NAMES[shape], "plan.others")
 
     def _looks_back(self, probe: Probe) -> None:
         """A probe that looks back needs checkpoints at whole steps of members that stay to the end."""

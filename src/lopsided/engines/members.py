@@ -32,7 +32,7 @@ class Dials(NamedTuple):
 
 class State(NamedTuple):
     """What training changes. `diverged` is the step whose loss was not finite, or -1; `kept` are checkpoints for probes
-    that look back, (C, P), or nothing."""
+    that look back, (C, P), or nothing; `plan` is what a plan that listens remembers."""
 
     params: Any
     optimizer: Any
@@ -40,6 +40,7 @@ class State(NamedTuple):
     loss_sum: Float[Array, ""]
     loss_count: Int[Array, ""]
     kept: Any = ()
+    plan: Any = ()
 
 
 def dials_of(members: Sequence[Member], float_type: type = np.float32) -> Dials:

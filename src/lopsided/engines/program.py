@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -25,8 +25,9 @@ from lopsided.core.probe import ProbeContext, Trained
 from lopsided.core.protocols import Sample, SkillLaw, judged
 from lopsided.core.spec import Spec
 from lopsided.engines import looking_back
+from lopsided.engines.gradient import learned, loss_sum, training_samples
 from lopsided.engines.members import Dials, Member, State, dials_of, state_shape, tree_bytes
-from lopsided.engines.training_stream import Change, change_of, sample
+from lopsided.engines.training_stream import Fixed, change_of, sample
 from lopsided.optim.losses import correct, losses
 from lopsided.skills.ranks import skill_at_rank
 
@@ -36,16 +37,6 @@ STREAM_FROM = 4
 """A batch of at least this many micro-batches is streamed (measured on a small transformer: 10 % faster)."""
 LARGEST_BATCH_BYTES = 2**31
 """Saved activations beyond which a batch is streamed in any case."""
-
-
-class Fixed(NamedTuple):
-    """What a member's steps have in common, computed once per stretch."""
-
-    train: Any
-    plan: Any
-    world: Any
-    order: Any
-    change: Change
 
 
 class Program:
@@ -66,7 +57,8 @@ class Program:
         params = self._params(dials)
         optimizer = self._spec(dials).optimizer.build(self.representative.steps).init(params)
         kept = looking_back.begin(self.representative, params)
-        return State(params, optimizer, jnp.int32(-1), jnp.float32(0), jnp.int32(0), kept)
+        memory = self._spec(dials).plan.begin()
+        return State(params, optimizer, jnp.int32(-1), jnp.float32(0), jnp.int32(0), kept, memory)
 
     def prepare(self, dials: Dials) -> Fixed:
         """Keys, hidden world and rank order of a member."""
@@ -74,7 +66,9 @@ class Program:
         task, train = spec.task, stream(seed, "train")
         order = skill_at_rank(self.representative.rank_order, task.n_skills, seed) if task.n_skills else None
         world = task.world(stream(seed, "world"))
-        return Fixed(train, stream(seed, "plan"), world, order, change_of(spec, seed, train, world))
+        names = [f"feed-{i}" for i in range(len(spec.plan.feeds))]
+        feeds = tuple((stream(seed, "train", name), stream(seed, "plan", name)) for name in names)
+        return Fixed(train, stream(seed, "plan"), world, order, change_of(spec, seed, train, world), feeds)
 
     def advance(self, state: State, dials: Dials, start: Int[Array, ""], stop: Int[Array, ""]) -> State:
         """Take the steps start, ..., stop - 1."""
@@ -89,9 +83,13 @@ class Program:
     def step(self, state: State, dials: Dials, fixed: Fixed, t: Int[Array, ""]) -> State:
         """One optimizer update. A member whose loss is not finite keeps its parameters from then on."""
         spec = self._spec(dials)
-        draw = spec.plan.draw(fixed.plan, t)
+        draw = spec.plan.draw(fixed.plan, t, state.plan)
         law = self._law(dials, fixed, t / self.representative.steps)
-        value, grads = self._value_and_grad(spec, state.params, fixed, law, draw)
+        value, accuracy, grads = learned(spec, self.micro_batch, state.params, fixed, law, draw)
+        for feed, (train, key) in zip(spec.plan.feeds, fixed.feeds, strict=True):
+            own = fixed._replace(train=train)
+            other = learned(spec, self.micro_batch, state.params, own, law, feed.plan.draw(key, t))
+            value, grads = value + other.loss, groups.chosen(grads, other.grads, feed.match)
         updates, optimizer = spec.optimizer.build(self.representative.steps).update(
             grads, state.optimizer, state.params
         )
@@ -106,6 +104,7 @@ class Program:
             keep(state.loss_sum + value, state.loss_sum),
             state.loss_count + alive,
             looking_back.record(self.representative, state.kept, params, t),
+            jax.tree.map(keep, spec.plan.heard(state.plan, accuracy), state.plan),
         )
 
     def evaluate(self, state: State, dials: Dials) -> dict[str, Array]:
@@ -125,7 +124,8 @@ class Program:
         gradient = partial(self._gradient, state.params, dials, fixed) if n_skills else None
         context = ProbeContext(state.params, initial, on, n_skills, fixed.world, population, training, gradient)
         found = {f"test/{k}": v for k, v in on(None, "test", self.representative.evaluation.samples).items()}
-        found["train/loss"] = state.loss_sum / state.loss_count
+        found["train/loss"] = state.loss_sum / state.loss_count / (1 + len(self.representative.plan.feeds))
+        found |= self._spec(dials).plan.told(state.plan)
         for probe in self.representative.probes:
             found |= probe.measure(context)
         return {k: jnp.where(state.diverged < 0, v, jnp.nan).astype(jnp.float32) for k, v in found.items()}
@@ -164,43 +164,6 @@ class Program:
             return None
         return SkillLaw(dials.path.cumulative(progress), fixed.order)
 
-    def _training(self, spec: Spec, fixed: Fixed, law: SkillLaw | None, index: Array, draw: Any, at: Any) -> Sample:
-        """Training samples at `index`, whose levels stand at the places `at` of the draw."""
-        one = partial(sample, spec, fixed.change, fixed.train)
-        top = self.representative.task.levels - 1
-        if top == 0 or not hasattr(self.representative.plan, "levels"):
-            return jax.vmap(lambda i: one(i, law, fixed.world, None, draw.random))(index)
-        level = draw.level if at is None else draw.level[at]
-        known = jnp.where((level < 0) | (level > top), top, level)
-        return jax.vmap(lambda i, j: one(i, law, fixed.world, j, draw.random))(index, known)
-
-    def _loss_sum(self, params: Any, batch: Sample, weight: Array | None) -> Array:
-        each = losses(self.representative.loss, params(batch.inputs), batch)
-        return each.sum() if weight is None else (each * weight).sum()
-
-    def _value_and_grad(
-        self, spec: Spec, params: Any, fixed: Fixed, law: SkillLaw | None, draw: Any
-    ) -> tuple[Array, Any]:
-        """Mean loss of the batch and its gradient; large batches are streamed, so memory stays that of one piece."""
-        grad = jax.value_and_grad(self._loss_sum)
-        size, micro = self.representative.plan.batch_size, self.micro_batch
-        count = size if draw.count is None else draw.count
-        if micro >= size:
-            weight = None if draw.count is None else (jnp.arange(size) < count).astype(jnp.float32)
-            total = grad(params, self._training(spec, fixed, law, draw.index, draw, None), weight)
-        else:
-            place = jnp.arange(micro, dtype=jnp.int32)
-
-            def add(piece: Any, so_far: Any) -> Any:
-                at = jnp.minimum(piece * micro + place, size - 1)
-                weight = (piece * micro + place < count).astype(jnp.float32)
-                batch = self._training(spec, fixed, law, draw.index[at], draw, at)
-                return jax.tree.map(jnp.add, so_far, grad(params, batch, weight))
-
-            zero = (jnp.float32(0), jax.tree.map(jnp.zeros_like, params))
-            total = jax.lax.fori_loop(0, (count + micro - 1) // micro, add, zero)
-        return jax.tree.map(lambda x: x / count, total)
-
     def _test(
         self, params: Any, dials: Dials, fixed: Fixed, probabilities: Array, name: str, n: int
     ) -> dict[str, Array]:
@@ -218,9 +181,11 @@ class Program:
         pieces = -(-n // size)
         draw = jax.vmap(lambda i: task.sample(key, i, law, fixed.world))
 
+        loss = lambda p, batch: loss_sum(self.representative, p, batch, None)[0]  # noqa: E731
+
         def add(piece: Any, so_far: Any) -> Any:
             index = (piece * size + jnp.arange(size)).astype(jnp.uint32)
-            return jax.tree.map(jnp.add, so_far, jax.grad(self._loss_sum)(params, draw(index), None))
+            return jax.tree.map(jnp.add, so_far, jax.grad(loss)(params, draw(index)))
 
         total = jax.lax.fori_loop(0, pieces, add, jax.tree.map(jnp.zeros_like, params))
         return jax.tree.map(lambda x: x / (pieces * size), total)
@@ -257,11 +222,12 @@ class Program:
         def residuals(dials: Dials) -> Any:
             fixed = self.prepare(dials)
             law = self._law(dials, fixed, 0.0)
-            draw = self._spec(dials).plan.draw(fixed.plan, 0)
+            spec = self._spec(dials)
+            draw = spec.plan.draw(fixed.plan, 0, spec.plan.begin())
             place = jnp.minimum(jnp.arange(64), self.representative.plan.batch_size - 1)
-            batch = self._training(self._spec(dials), fixed, law, jnp.arange(64, dtype=jnp.uint32), draw, place)
+            batch = training_samples(spec, fixed, law, jnp.arange(64, dtype=jnp.uint32), draw, place)
             params = self._params(dials)
-            return jax.vjp(lambda p: self._loss_sum(p, batch, None), params)[1], params
+            return jax.vjp(lambda p: loss_sum(spec, p, batch, None)[0], params)[1], params
 
         one = jax.tree.map(lambda x: x[0], dials_of([Member(self.representative, 0)]))
         kept, params = jax.eval_shape(residuals, one)

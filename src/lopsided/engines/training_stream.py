@@ -29,6 +29,18 @@ class Change(NamedTuple):
     labels: Any = None  # stream of random labels
 
 
+class Fixed(NamedTuple):
+    """What a member's steps have in common, computed once per stretch."""
+
+    train: Any
+    plan: Any
+    world: Any
+    order: Any
+    change: Change
+    feeds: tuple[tuple[Any, Any], ...] = ()
+    """Streams (of samples, of the plan's draws) of each of the plan's feeds."""
+
+
 def change_of(spec: Spec, seed: Any, train: Key, world: Any) -> Change:
     """Pure function of the member; the set is gone through in pieces, never stored."""
     shape = spec.training_set

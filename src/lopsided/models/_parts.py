@@ -38,7 +38,7 @@ class Linear(eqx.Module):
 class Attention(eqx.Module):
     """Attention with separate W_q, W_k, W_v, W_o, so that each can be its own parameter group.
 
-    Queries have `heads` heads, keys and values `kv_heads` (grouped-query attention: neighbouring query heads share one).
+    Queries have `heads` heads, keys and values `kv_heads` (grouped-query attention: neighbouring query heads share).
     `q_norm` and `k_norm` normalise every head's queries and keys before positions are rotated in (`rope_base`; None:
     positions are not rotated).
     """
@@ -81,8 +81,8 @@ class Attention(eqx.Module):
 
 
 def rotated(t: Float[Array, "B L H d"], position: Array, base: float) -> Float[Array, "B L H d"]:
-    """Rotary position embedding: coordinates i and i + d/2 turn by position * base^(-2i/d) (Su et al. 2021, in the order
-    of the LLaMA family)."""
+    """Rotary position embedding: coordinates i and i + d/2 turn by position * base^(-2i/d) (Su et al. 2021, paired as
+    in the LLaMA family)."""
     half = t.shape[-1] // 2
     angle = position[:, None] * base ** (-jnp.arange(half) / half)
     cos, sin = jnp.cos(angle)[:, None], jnp.sin(angle)[:, None]

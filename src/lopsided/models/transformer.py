@@ -42,7 +42,7 @@ class Network(eqx.Module):
         for i, block in enumerate(self.blocks):
             h = block(h, self.read if i == len(self.blocks) - 1 else everywhere, self.causal)
         h = self.norm(h)
-        y = h @ self.embedding.T if self.head is None and self.embedding is not None else self.head(h)  # type: ignore[misc]
+        y = self.head(h) if self.head is not None else h @ self.embedding.T  # type: ignore[union-attr]
         return y[:, 0, 0] if self.scalar else y
 
     def _embedded(self, x: Array) -> Float[Array, "B L D"]:
@@ -59,8 +59,8 @@ class Transformer(Model):
 
     `attention`: `encoder` (every position sees all) or `causal`. `norm`: LayerNorm or RMSNorm, `eps` inside the root.
     `positions`: a learned vector each, or rotary embeddings of base `rope_base`. `kv_heads`: heads of keys and values
-    (grouped-query attention; as many as `heads` if not given); `head_width`: numbers of one head (width / heads if not
-    given). `qk_norm`: RMSNorm with a learnable scale over each head's queries and keys. `mlp`: GELU or SwiGLU, with
+    (grouped-query attention; as many as `heads` if not given); `head_width`: numbers of one head (width / heads if
+    not given). `qk_norm`: RMSNorm with a learnable scale over each head's queries and keys. `mlp`: GELU or SwiGLU, with
     `hidden` units (expansion * width if not given). `tied`: the token embedding is the output map, too. `bias`: whether
     affine maps have one (keys never do, see below).
 

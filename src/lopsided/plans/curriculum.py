@@ -49,7 +49,7 @@ class Curriculum(Plan):
         """Levels that the stages speak of."""
         return max(len(s.weights) for s in self.stages)
 
-    def draw(self, key: Key, step: Any) -> Draw:
+    def draw(self, key: Key, step: Any, memory: Any = ()) -> Draw:
         ends = jnp.cumsum(jnp.stack([jnp.asarray(s.steps, jnp.int32) for s in self.stages]))
         padded = [list(s.weights) + [0.0] * (self.levels - len(s.weights)) for s in self.stages]
         mixture = jnp.cumsum(jnp.array(padded), axis=1)

@@ -43,7 +43,7 @@ class FullBatchPhases(Plan):
     def relabels(self) -> bool:
         return any(p.labels == "random" for p in self.phases)
 
-    def draw(self, key: Key, step: Any) -> Draw:
+    def draw(self, key: Key, step: Any, memory: Any = ()) -> Draw:
         now = current(self.phases, step)
         count = jnp.array([p.size for p in self.phases], jnp.int32)[now]
         index = jnp.arange(self.batch_size, dtype=jnp.uint32)

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from pydantic import Field, model_validator
 
-from lopsided.core.config import DIAL, Config, DialInt
+from lopsided.core.config import DIAL, Config
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key, below, words
 from lopsided.core.protocols import Draw, Plan
@@ -21,54 +21,72 @@ Labels = Literal["true", "random"]
 
 
 class Phase(Config):
-    """`steps` steps on the first `size` samples; `share` instead of `size` is a fraction of what online would see.
+    """`steps` steps on, or `epochs` times through, the first `size` samples; `share` instead of `size` is a fraction of
+    the samples that online training sees. (With neither steps nor epochs the last phase takes what is left.)
 
     With random labels, each sample of the phase keeps one label that has nothing to do with the task.
     """
 
-    later: ClassVar[frozenset[str]] = frozenset({"labels"})
+    later: ClassVar[frozenset[str]] = frozenset({"labels", "epochs"})
 
-    steps: Annotated[DialInt, Field(ge=1)]
+    steps: Annotated[Annotated[int, Field(ge=1)] | None, DIAL] = None
     size: Annotated[Size | None, DIAL] = None
     share: Annotated[float, Field(gt=0, le=1)] | None = None
+    epochs: Annotated[float, Field(gt=0, le=1e6)] | None = None
     labels: Labels = "true"
 
     @model_validator(mode="after")
     def _one_of(self) -> Phase:
         if (self.size is None) == (self.share is None):
             raise InputError("a phase takes either size or share")
+        if self.steps is not None and self.epochs is not None:
+            raise InputError("a phase takes either steps or epochs")
         return self
 
 
 class Phases(Plan):
-    """Mini-batches drawn with replacement from a subset that grows from phase to phase."""
+    """Mini-batches drawn with replacement from a subset that grows from phase to phase.
+
+    Shares are of the data that an online run of `online_steps` steps sees (of this run's own number of steps if not
+    given). Shares, epochs and a last phase of what is left become sizes and steps when the plan is made.
+    """
+
+    later: ClassVar[frozenset[str]] = frozenset({"online_steps"})
 
     name: Literal["phases"] = "phases"
     batch: Batch
     phases: Annotated[tuple[Phase, ...], Field(min_length=1, max_length=64)]
+    online_steps: Annotated[int, Field(ge=1, le=10**9)] | None = None
 
     @model_validator(mode="after")
     def _sized_and_nested(self) -> Phases:
         """Shares become sizes once, here, so that a spec has one canonical form."""
-        seen = self.batch * sum(phase.steps for phase in self.phases)
-        sized = tuple(
-            p.model_copy(
-                update={
-                    "size": max(1, round(p.share * seen)) if p.size is None and p.share else p.size,
-                    "share": None,
-                }
-            )
-            for p in self.phases
-        )
-        nested([p.size or 0 for p in sized])
-        object.__setattr__(self, "phases", sized)
+        if self.online_steps is None and any(p.steps is None and (p.share or not p.epochs) for p in self.phases):
+            raise InputError("phases: online_steps is needed for shares with epochs, and for a phase without steps")
+        online = self.online_steps or sum(p.steps or 0 for p in self.phases)
+        phases: list[Phase] = []
+        for i, p in enumerate(self.phases):
+            size = max(1, round(p.share * online * self.batch)) if p.share else p.size or 1
+            steps = p.steps
+            if p.epochs is not None:
+                steps = max(1, round(p.epochs * size / self.batch))
+            if steps is None:
+                steps = online - sum(q.steps or 0 for q in phases)
+                if i < len(self.phases) - 1 or steps < 1:
+                    raise InputError(
+                        f"phases: phase {i + 1} takes steps or epochs; only the last may take what is left"
+                    )
+            phases.append(p.model_copy(update={"size": size, "share": None, "steps": steps, "epochs": None}))
+        nested([p.size or 0 for p in phases])
+        object.__setattr__(self, "phases", tuple(phases))
+        object.__setattr__(self, "online_steps", None)
         return self
 
     @property
     def batch_size(self) -> int:
         return self.batch
 
-    def draw(self, key: Key, step: Any) -> Draw:
+    def draw(self, key: Key, step: Any, memory: Any = ()) -> Draw:
         sizes = jnp.stack([jnp.asarray(p.size, jnp.uint32) for p in self.phases])
         now = current(self.phases, step)
         bits = words(key, step, self.batch)
@@ -82,7 +100,7 @@ class Phases(Plan):
         return tuple(p.size or 0 for p in self.phases)
 
     def distinct(self, steps: int) -> float:
-        ends = np.cumsum([p.steps for p in self.phases])
+        ends = np.cumsum([p.steps or 0 for p in self.phases])
         done = np.diff(np.minimum(steps, [0, *ends])) * self.batch
         return expected_distinct([p.size or 0 for p in self.phases], done.tolist())
 

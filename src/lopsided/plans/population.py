@@ -24,7 +24,7 @@ class _Sampleless(Plan):
     def batch_size(self) -> int:
         return 0
 
-    def draw(self, key: Key, step: Any) -> Draw:
+    def draw(self, key: Key, step: Any, memory: Any = ()) -> Draw:
         raise NotImplementedError("this plan draws no samples")
 
     def distinct(self, steps: int) -> float:

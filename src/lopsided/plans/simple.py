@@ -45,7 +45,7 @@ class Online(Plan):
     def fresh(self) -> bool:
         return True
 
-    def draw(self, key: Key, step: Any) -> Draw:
+    def draw(self, key: Key, step: Any, memory: Any = ()) -> Draw:
         return plain(consecutive(step, self.batch))
 
     def distinct(self, steps: int) -> float:
@@ -67,7 +67,7 @@ class Fixed(Plan):
     def batch_size(self) -> int:
         return self.batch
 
-    def draw(self, key: Key, step: Any) -> Draw:
+    def draw(self, key: Key, step: Any, memory: Any = ()) -> Draw:
         position = consecutive(step, self.batch)
         if self.replacement:
             return plain(below(words(key, step, self.batch), self.size))
@@ -98,7 +98,7 @@ class FullBatch(Plan):
     def batch_size(self) -> int:
         return self.size
 
-    def draw(self, key: Key, step: Any) -> Draw:
+    def draw(self, key: Key, step: Any, memory: Any = ()) -> Draw:
         return plain(jnp.arange(self.size, dtype=jnp.uint32))
 
     def sizes(self) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import jax.numpy as jnp
 from pydantic import Field
@@ -36,7 +36,7 @@ class TwoPhase(Plan):
     def engine(self) -> Literal["two-phase"]:
         return "two-phase"
 
-    def draw(self, key: Key, step: int) -> Draw:
+    def draw(self, key: Key, step: Any, memory: Any = ()) -> Draw:
         return plain(jnp.zeros(0, jnp.uint32))
 
     def distinct(self, steps: int) -> float:

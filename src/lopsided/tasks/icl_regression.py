@@ -13,8 +13,8 @@ from lopsided.core.protocols import Sample, Scalar, SkillLaw, Task, Vectors
 
 
 class ICLRegression(Task):
-    """x_1, y_1, ..., x_k, y_k, x_q with y_i = <w, x_i>; the target is <w, x_q>. Every sequence has its own w ~ N(0, I_n),
-    and x_i ~ N(0, I_n).
+    """x_1, y_1, ..., x_k, y_k, x_q with y_i = <w, x_i>; the target is <w, x_q>. Every sequence has a w ~ N(0, I_n) of
+    its own, and x_i ~ N(0, I_n).
 
     A token has n + 1 numbers: n coordinates of x and a zero, or n zeros and y. The answer is read at the last token.
     """

@@ -1,4 +1,4 @@
-"""modular-addition: two numbers written digit by digit, their sum modulo p (paper C, section 2; figures 1d, 20, 27b)."""
+"""modular-addition: two numbers written digit by digit, their sum modulo p (paper C, section 2)."""
 
 from __future__ import annotations
 

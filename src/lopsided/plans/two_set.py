@@ -1,0 +1,49 @@
+"""Batches mixed from a small set, repeated, and fresh samples (Charton & Kempe 2024; paper C, section 2)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import jax.numpy as jnp
+import numpy as np
+from pydantic import Field
+
+from lopsided.core.config import DialFloat
+from lopsided.core.keys import Key, below, unit, words
+from lopsided.core.protocols import Draw, Plan
+from lopsided.plans._counting import expected_distinct
+from lopsided.plans.simple import Batch, DialSize, consecutive, plain
+
+
+class TwoSet(Plan):
+    """Every sample of a batch comes from a fixed set of `size` samples with probability `repeated`, and is fresh
+    otherwise; fresh samples lie outside the set."""
+
+    name: Literal["two-set"] = "two-set"
+    size: DialSize
+    repeated: Annotated[DialFloat, Field(ge=0, le=1)] = 0.5
+    batch: Batch
+
+    @property
+    def batch_size(self) -> int:
+        return self.batch
+
+    def draw(self, key: Key, step: Any, memory: Any = ()) -> Draw:
+        bits = words(key, step, 2 * self.batch)
+        known = below(bits[: self.batch], self.size)
+        fresh = consecutive(step, self.batch) + jnp.asarray(self.size).astype(jnp.uint32)
+        return plain(jnp.where(unit(bits[self.batch :]) < self.repeated, known, fresh))
+
+    def sizes(self) -> tuple[int, ...]:
+        return (self.size,)
+
+    def distinct(self, steps: int) -> float:
+        """An index of the set stays unseen with probability (1 - repeated / size)^draws."""
+        draws = steps * self.batch
+        if self.repeated == 1:
+            return expected_distinct([self.size], [draws])
+        seen = -np.expm1(draws * np.log1p(-self.repeated / self.size)) * self.size
+        return float(seen) + (1 - self.repeated) * draws
+
+    def declared(self, steps: int) -> None:
+        return
