@@ -1,3 +1,4 @@
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,6 +8,7 @@ from lopsided.core.errors import InputError
 from lopsided.core.keys import stream
 from lopsided.core.protocols import Classes, Scalar, Tokens, Vector, Vectors
 from lopsided.models._linear import matmul
+from lopsided.models._parts import rotated
 from lopsided.models.mlp import MLP
 from lopsided.models.product import Product
 from lopsided.models.transformer import Transformer
@@ -85,3 +87,61 @@ def test_wrong_kind_of_input_is_refused(model, inputs):
 def test_heads_must_divide_width():
     with pytest.raises(InputError, match="heads = 5"):
         Transformer(width=16, heads=5)
+
+
+ALL_PARTS = {"positions": "rope", "kv_heads": 2, "head_width": 6, "qk_norm": True, "mlp": "swiglu", "norm": "rms"}
+
+
+@pytest.mark.parametrize("changes", [ALL_PARTS, {"qk_norm": True}, {"bias": False}, {"initialisation": "normal"}])
+@pytest.mark.parametrize("attention", ["encoder", "causal"])
+def test_other_parts_read_few_positions_too(changes, attention):
+    config = Transformer(layers=2, width=16, attention=attention, **changes)
+    some = config.init(KEY, Tokens(11, 6), Classes(10, (1, 5)))
+    everything = config.init(KEY, Tokens(11, 6), Classes(10, tuple(range(6))))
+    np.testing.assert_allclose(some(TOKENS), everything(TOKENS)[:, (1, 5)], rtol=2e-5, atol=2e-5)
+
+
+def test_rotary_scores_depend_on_distance_only():
+    """Shifting all positions leaves attention alone, so the answer at a repeated pattern's end is the pattern's."""
+    net = Transformer(layers=1, width=16, positions="rope").init(KEY, Tokens(11, 6), Classes(10, tuple(range(6))))
+    assert net.position is None
+    turned = net(jnp.full((1, 6), 3, jnp.int32))
+    np.testing.assert_allclose(turned[0, 0], turned[0, 5], rtol=1e-5, atol=1e-5)
+    a, b = jax.random.normal(KEY, (2, 1, 1, 1, 8))
+    score = lambda m, n: (rotated(a, jnp.array([m]), 100.0) * rotated(b, jnp.array([n]), 100.0)).sum()  # noqa: E731
+    np.testing.assert_allclose(score(3, 1), score(9, 7), rtol=1e-4, atol=1e-5)
+    assert not np.isclose(score(3, 1), score(3, 2), rtol=1e-2)
+
+
+def test_qk_norm_ignores_the_scale_of_queries_and_keys():
+    """The reason why an initial scale of W_q, W_k is no setting with it."""
+    config = Transformer(layers=1, width=16, qk_norm=True, norm="rms", bias=False, eps=1e-8)
+    net = config.init(KEY, Tokens(11, 6), Classes(10, (5,)))
+    larger = eqx.tree_at(lambda n: n.blocks[0].attention.q.weight, net, replace_fn=lambda w: 8 * w)
+    np.testing.assert_allclose(net(TOKENS), larger(TOKENS), rtol=1e-4, atol=1e-5)
+    plain = Transformer(layers=1, width=16, norm="rms", bias=False).init(KEY, Tokens(11, 6), Classes(10, (5,)))
+    larger = eqx.tree_at(lambda n: n.blocks[0].attention.q.weight, plain, replace_fn=lambda w: 8 * w)
+    assert not np.allclose(plain(TOKENS), larger(TOKENS), rtol=1e-2)
+
+
+def test_vector_inputs_are_read_in_by_an_affine_map():
+    """A coordinate of a vector is a position; a sequence of vectors is what it is."""
+    flat = Transformer(layers=1, width=16).init(KEY, Vector(5), Scalar(False))
+    x = jax.random.normal(KEY, (3, 5))
+    assert flat.embedding is None
+    assert flat(x).shape == (3,)
+    listed = Transformer(layers=1, width=16).init(KEY, Vectors(5, 1), Scalar(False))
+    np.testing.assert_array_equal(flat(x), listed(x[..., None]))
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"kv_heads": 3}, "kv_heads = 3"),
+        ({"positions": "rope", "head_width": 5}, "even width"),
+        ({"tied": True}, "tied"),
+    ],
+)
+def test_impossible_transformers_are_refused(changes, match):
+    with pytest.raises(InputError, match=match):
+        Transformer(width=16, heads=4, **changes).init(KEY, Tokens(11, 6), Classes(10, (5,)))

@@ -66,7 +66,8 @@ class Transformer(Model):
 
     `initialisation`: `torch-attention` is that of PyTorch's attention and linear layers, with embeddings N(0, 0.02^2);
     `torch-default` that of a network of PyTorch's linear layers and embeddings alone (weights and biases
-    Unif[+-1/sqrt(fan_in)], embeddings N(0, 1); paper C); `normal` draws all weights from N(0, 0.02^2), biases 0 (GPT-2).
+    Unif[+-1/sqrt(fan_in)], embeddings N(0, 1); paper C); `normal` draws all weights from N(0, 0.02^2), biases 0 (as
+    in GPT-2).
 
     With `layers` 12, `heads` 12, `width` 768, `attention` causal and `tied` it is GPT-2 small; with `norm` rms,
     `positions` rope, `qk_norm`, `mlp` swiglu, no `bias` and `tied` it is Qwen3's architecture.
