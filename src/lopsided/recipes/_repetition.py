@@ -6,6 +6,7 @@ judged at that rate: no verdict rests on a member that was looked at to make a c
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -61,17 +62,30 @@ def perceptron(scale: str, lr: float, **changes: Any) -> Spec:
     return Spec.parse({**plain, **changes})
 
 
-def swept(arms: Mapping[str, Callable[[float], Spec]], rates: Sequence[float]) -> dict[str, Spec]:
-    """Every arm at every learning rate, named `arm, lr 2`."""
-    return {f"{name}, lr {rate:g}": make(float(rate)) for name, make in arms.items() for rate in rates}
+def swept(
+    arms: Mapping[str, Callable[..., Spec]], rates: Sequence[float], **others: Sequence[float]
+) -> dict[str, Spec]:
+    """Every arm at every learning rate, named `arm, lr 2`; and at every value of other settings, `arm, lr 2, b2 0.9`,
+    with which it is called by name."""
+    grid = [dict(zip(others, values, strict=True)) for values in itertools.product(*others.values())]
+    return {
+        ", ".join([f"{name}, lr {rate:g}", *(f"{k} {v:g}" for k, v in more.items())]): make(float(rate), **more)
+        for name, make in arms.items()
+        for rate in rates
+        for more in grid
+    }
+
+
+def unswept(name: str) -> str:
+    """An arm's name without the settings that were swept."""
+    return name.partition(", lr ")[0]
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """An arm at its best learning rate."""
+    """An arm at its best learning rate, and at the best values of what else was swept."""
 
     name: str
-    lr: float
     arm: Arm
     judged: np.ndarray  # (M,) bool
     cost: tuple[float, float, float]
@@ -87,8 +101,8 @@ class Tuned:
 
     @property
     def label(self) -> str:
-        """For legends."""
-        return f"{self.name} (lr {self.lr:g})"
+        """For legends: the name and the best settings."""
+        return f"{self.name} ({self.arm.name.removeprefix(f'{self.name}, ')})"
 
 
 class SweptRecipe(Recipe):
@@ -100,14 +114,14 @@ class SweptRecipe(Recipe):
 
 def swept_names(results: Results) -> list[str]:
     """Names of the arms without their rates."""
-    return list(dict.fromkeys(name.rpartition(", lr ")[0] for name in results.arms))
+    return list(dict.fromkeys(map(unswept, results.arms)))
 
 
 def tuned(results: Results, name: str) -> Tuned:
     """The rate with the smallest median steps to learn among choosing members (ties: smallest mean, a member that never
     learned counted as twice its budget; then the best final metric), and who is judged. With fewer than two seeds
     everybody does both."""
-    arms = {n: arm for n, arm in results.arms.items() if n.rpartition(", lr ")[0] == name}
+    arms = {n: arm for n, arm in results.arms.items() if unswept(n) == name}
     seeds = np.array(next(iter(arms.values())).seeds)
     chooses = seeds % CHOOSER == 0 if len(seeds) > 1 else np.ones(len(seeds), bool)
     judged = ~chooses if len(seeds) > 1 else chooses
@@ -119,7 +133,7 @@ def tuned(results: Results, name: str) -> Tuned:
         return times.median, float((times.time * (1 + times.censored)).mean()), -final if until.at_least else final
 
     best = min(arms, key=cost)
-    return Tuned(name, float(best.rpartition(", lr ")[2]), arms[best], judged, cost(best))
+    return Tuned(name, arms[best], judged, cost(best))
 
 
 def _times(arm: Arm, members: np.ndarray, axis: str) -> Times:
@@ -149,15 +163,17 @@ def _last_change(curve: np.ndarray) -> int:
 
 
 def chosen_rates(results: Results, names: Sequence[str], title: str = "Best learning rates") -> Panel:
-    """Median steps to learn against the learning rate, choosing members: what the choice was made from."""
+    """Median steps to learn against the learning rate, choosing members: what the choice was made from. Where something
+    else was swept too, its best value at each rate."""
     lines = []
     for i, name in enumerate(names):
-        arms = [
-            (float(n.rpartition(", lr ")[2]), a) for n, a in results.arms.items() if n.rpartition(", lr ")[0] == name
-        ]
-        arms.sort(key=lambda pair: pair[0])
-        seeds = np.array(arms[0][1].seeds)
-        chooses = seeds % CHOOSER == 0
-        steps = np.stack([_times(arm, chooses, "steps").ordinal for _, arm in arms], axis=1)
-        lines.append(over_members(name, np.array([rate for rate, _ in arms]), steps, i))
+        at: dict[float, list[np.ndarray]] = {}
+        for n, arm in results.arms.items():
+            if unswept(n) == name:
+                chooses = np.array(arm.seeds) % CHOOSER == 0
+                rate = arm.spec.optimizer.lr  # type: ignore[attr-defined]
+                at.setdefault(rate, []).append(_times(arm, chooses, "steps").ordinal)
+        rates = sorted(at)
+        steps = np.stack([min(at[rate], key=np.median) for rate in rates], axis=1)
+        lines.append(over_members(name, np.array(rates), steps, i))
     return Panel(title, "learning rate", "steps to learn (choosing members)", lines, log_x=True, log_y=True)

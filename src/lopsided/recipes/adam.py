@@ -31,6 +31,7 @@ from lopsided.recipes._repetition import (
     perceptron,
     swept,
     tuned,
+    unswept,
 )
 from lopsided.report.panels import Figure
 from lopsided.stats.times import Times
@@ -107,7 +108,7 @@ class Adam(SweptRecipe):
         return [WITH_SGD.faster(*at, times("SGD", 2, False), times("SGD", 2, True), "steps"), *closed]
 
     def figure(self, results: Results) -> Figure:
-        kinds = list(dict.fromkeys(n.rpartition(", lr ")[0].rpartition(", ")[0] for n in results.arms))
+        kinds = list(dict.fromkeys(unswept(n).rpartition(", ")[0] for n in results.arms))
         panels = [
             panel([tuned(results, f"{kind}, {size}") for size in ("small", "all")], "test/accuracy", "steps", kind)
             for kind in kinds
