@@ -1,0 +1,82 @@
+"""What the recipes on transformers and repetition share: the model, AdamW's sweep, tasks by scale, data schedules.
+
+AdamW's beta_2 is swept with the learning rate; one seed in three chooses both, as in `_repetition`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from lopsided.core.spec import Spec
+
+SEEDS = 12
+"""Four choosing and eight judged members."""
+MODEL = {
+    "smoke": {"layers": 1, "width": 8, "heads": 2},
+    "laptop": {"layers": 2, "width": 32, "heads": 4},
+    "paper": {"layers": 2, "width": 256, "heads": 8},
+}
+"""Of parity; the paper's other transformers are 64 wide with 4 heads."""
+NARROW = {**MODEL, "paper": {"layers": 2, "width": 64, "heads": 4}}
+PARITY = {"smoke": (6, 2), "laptop": (10, 4), "paper": (20, 6)}
+BATCH = {"smoke": 8, "laptop": 32, "paper": 32}
+STEPS = {"smoke": 60, "laptop": 8000, "paper": 100_000}
+"""Of an online run. (The paper names no number; its figure 1 reaches some 10^5.)"""
+EVERY = {"smoke": 20, "laptop": 50, "paper": 500}
+SAMPLES = {"smoke": 64, "laptop": 1024, "paper": 4096}
+RATES = {"smoke": (0.001, 0.002), "laptop": (0.0015, 0.003), "paper": (0.0001, 0.00012, 0.000144, 0.000173)}
+BETAS = {"smoke": (0.95,), "laptop": (0.9, 0.95), "paper": (0.8, 0.9, 0.95, 0.999)}
+SOLVED = 0.95
+SHARES, EPOCHS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.1), (100, 50, 20, 10, 10, 4)
+"""Paper C, appendix B.1: parity's six phases, as shares of the data of the online run."""
+SMOKE_SHARES, SMOKE_EPOCHS = (0.05, 0.2), (2, 1)
+
+Arm = Callable[..., Spec]
+"""(learning rate, other swept settings by name) -> spec"""
+
+
+def online(scale: str) -> dict[str, Any]:
+    """Fresh samples."""
+    return {"name": "online", "batch": BATCH[scale]}
+
+
+def phased(scale: str, steps: int, shares: Sequence[float], epochs: Sequence[float]) -> dict[str, Any]:
+    """Nested subsets: shares of the data of an online run of `steps` steps, each for so many epochs; the last one for
+    what is left of the steps. Sizes are multiples of four, so that biases can be removed from them."""
+    if scale == "smoke":
+        shares, epochs = SMOKE_SHARES, SMOKE_EPOCHS
+    seen = steps * BATCH[scale]
+    phases: list[dict[str, Any]] = [
+        {"size": 4 * max(1, round(share * seen / 4)), "epochs": e} for share, e in zip(shares, epochs, strict=True)
+    ]
+    del phases[-1]["epochs"]
+    return {"name": "phases", "batch": BATCH[scale], "phases": phases, "online_steps": steps}
+
+
+def six_phases(scale: str, steps: int | None = None) -> dict[str, Any]:
+    """The paper's schedule for parity."""
+    return phased(scale, steps or STEPS[scale], SHARES, EPOCHS)
+
+
+def transformer(scale: str, lr: float, b2: float, **changes: Any) -> Spec:
+    """The scale's transformer on parity by AdamW; `changes` are the spec's (those of `model` and `until` are added to
+    the default)."""
+    d, k = PARITY[scale]
+    model = {"name": "transformer", **MODEL[scale], "initialisation": "torch-default", **changes.pop("model", {})}
+    plain = {
+        "task": {"name": "sparse-parity", "d": d, "k": k, "encoding": "tokens"},
+        "model": model,
+        "plan": online(scale),
+        "optimizer": {"name": "adamw", "lr": float(lr), "b2": float(b2)},
+        "loss": "logistic",
+        "steps": STEPS[scale],
+        "evaluation": {"every": EVERY[scale], "samples": SAMPLES[scale]},
+        "until": {"metric": "test/accuracy", "at_least": SOLVED},
+    }
+    return Spec.parse({**plain, **changes})
+
+
+def arm(scale: str, **changes: Any) -> Arm:
+    """`transformer` as a function of the rate and of beta_2."""
+    return lambda lr, b2: transformer(scale, lr, b2, **dict(changes))
