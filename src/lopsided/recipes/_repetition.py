@@ -150,6 +150,7 @@ def panel(
     log_y: bool = False,
     log_x: bool = False,
     marks: Mapping[str, float] | None = None,
+    moments: Mapping[str, float] | None = None,
 ) -> Panel:
     """Curves of arms at their best rates, judged members only, up to where the last member of any arm left."""
     curves = [t.curve(metric) for t in arms]
@@ -159,7 +160,7 @@ def panel(
         for i, (t, c) in enumerate(zip(arms, curves, strict=True))
     ]
     label = METRIC_LABEL.get(metric, metric.split("/")[-1])
-    return Panel(title, AXIS_LABEL[axis], label, lines, log_x or axis == "samples", log_y, marks or {})
+    return Panel(title, AXIS_LABEL[axis], label, lines, log_x or axis == "samples", log_y, marks or {}, moments or {})
 
 
 def _last_change(curve: np.ndarray) -> int:
