@@ -31,6 +31,8 @@ BLOCK_BYTES = 2**20
 """Saved activations of the members that advance together on one CPU core."""
 LARGEST_BLOCK = 32
 BLOCKS_PER_JOB = 4
+ONCE = {"xla_backend_optimization_level": 0}
+"""For what runs once: drawing a transformer's first weights took 8 s to compile, and takes 2 s this way."""
 ROUNDS_PER_JOB = 16
 """Members of a pool's job for each of its slots: enough that slots rarely stand empty at the job's end."""
 
@@ -181,7 +183,7 @@ class _Functions:
         over, plain = PartitionSpec("member"), PartitionSpec()
         spread = partial(jax.shard_map, mesh=mesh, check_vma=False)
         self.jitted = (
-            jax.jit(spread(self._in_blocks(program.init), in_specs=over, out_specs=over)),
+            jax.jit(spread(self._in_blocks(program.init), in_specs=over, out_specs=over), compiler_options=ONCE),
             jax.jit(spread(self._advance_shard, in_specs=(over, over, plain, plain), out_specs=over), donate_argnums=0),
             jax.jit(spread(self._evaluate_shard, in_specs=(over, over), out_specs=over)),
             jax.jit(spread(self._conclude_shard, in_specs=(over, over), out_specs=over)),

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from lopsided.engines.ensemble import BLOCKS_PER_JOB, Stretch, block_size, members_that_fit, over_blocks
+from lopsided.engines.ensemble import BLOCKS_PER_JOB, ONCE, Stretch, block_size, members_that_fit, over_blocks
 from lopsided.engines.members import Dials, Member, State, dials_of, group_key
 from lopsided.engines.program import Program
 
@@ -173,9 +173,13 @@ class _Functions:
         spread = partial(jax.shard_map, mesh=mesh, check_vma=False, out_specs=over)
         blocked = partial(over_blocks, block)
         self.jitted = (
-            jax.jit(spread(lambda dials: blocked(jax.vmap(program.init), dials), in_specs=over)),
+            jax.jit(spread(lambda dials: blocked(jax.vmap(program.init), dials), in_specs=over), compiler_options=ONCE),
             jax.jit(spread(lambda *slots: blocked(self._block_round, slots), in_specs=(over,) * 4), donate_argnums=0),
-            jax.jit(spread(lambda *slots: blocked(self._block_refill, slots), in_specs=(over,) * 3), donate_argnums=0),
+            jax.jit(
+                spread(lambda *slots: blocked(self._block_refill, slots), in_specs=(over,) * 3),
+                donate_argnums=0,
+                compiler_options=ONCE,
+            ),
         )
 
     def _block_round(self, slots: Any) -> Any:

@@ -50,7 +50,7 @@ class RandomLabelsTransformer(SweptRecipe):
     def specs(self, scale: ScaleName) -> dict[str, Spec]:
         after, batch = ADDITION_STEPS[scale], BATCH[scale]
         size = max(4, round(SHARE * after * batch))
-        first = max(1, round(EPOCHS * size / batch))
+        first = 20 * max(1, round(EPOCHS * size / batch / 20))  # a multiple of the steps between evaluations
 
         def phases(labels: str) -> Arm:
             plan: dict[str, Any] = {
