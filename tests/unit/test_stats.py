@@ -222,7 +222,12 @@ def test_one_gap_is_wider_than_another():
     assert found.verdict == "holds"
     assert abs(found.effect - 300 / 130) < 0.1
     assert s.wider("r", "laptop", (large, small), (medium, small), "steps").verdict == "contradicted"
-    assert s.wider("r", "laptop", (medium, small), (never(1000), small), "steps").verdict == "inconclusive"
+    bound = s.wider("r", "laptop", (medium, small), (never(1000), small), "steps")  # 10 or more against 1.3
+    assert (bound.verdict, bound.interval[1]) == ("holds", None)
+    assert abs(bound.effect - 10 / 1.3) < 0.5
+    assert s.wider("r", "laptop", (never(1000), small), (medium, small), "steps").verdict == "contradicted"
+    assert s.wider("r", "laptop", (never(1000), small), (never(1000), small), "steps").verdict == "inconclusive"
+    assert s.wider("r", "laptop", (large, small), (never(200), small), "steps").verdict == "inconclusive"
     wild = [certain(v, spread=0.6, seed=i) for i, v in enumerate((100, 110, 120))]
     assert s.wider("r", "laptop", (wild[1], wild[0]), (wild[2], wild[0]), "steps").verdict == "inconclusive"
 
@@ -234,6 +239,17 @@ def test_equal_gaps_are_called_different_at_most_one_time_in_twenty():
         c = compare_gaps((arms[1], arms[0]), (arms[3], arms[2]))
         wrong += not c.low < 1 < c.high
     assert wrong <= 12  # the 99 % point of 120 trials at 1 in 20
+
+
+def test_equal_gaps_cut_off_by_the_budget_are_seldom_called_different():
+    wrong = 0
+    for seed in range(120):
+        arms = [certain(v, spread=0.3, seed=4 * seed + i) for i, v in enumerate((100, 150, 200, 300))]
+        cut = arms[3].time > 300  # about half of the last arm's members
+        late = Times(np.minimum(arms[3].time, 300), cut)
+        c = compare_gaps((arms[1], arms[0]), (late, arms[2]))
+        wrong += not c.low < 1 < c.high
+    assert wrong <= 12
 
 
 def test_no_values_have_no_mean():

@@ -102,30 +102,34 @@ def compare_gaps(narrow: tuple[Times, Times], wide: tuple[Times, Times]) -> Comp
     """Ratio of two gaps, (slow / fast of `wide`) / (slow / fast of `narrow`), each a ratio of median times.
 
     The interval is the bootstrap's standard error on the log scale times Student's quantile (as for slopes; a
-    percentile interval of eight members is too short). Nothing is known where one of the four medians is censored, in
-    the arms or in more than RARELY_UNKNOWN of their resamples.
+    percentile interval of eight members is too short). Where a median is censored only a bound of the ratio is known:
+    with the slow arm of `wide` censored it is at least what that arm's budget gives, and the upper end is infinite (the
+    effect quoted is that bound). An end is unknown if its bound is, in the arms or in more than RARELY_UNKNOWN of their
+    resamples.
     """
-    nothing = Comparison(np.nan, 0.0, np.inf, np.nan)
     arms = (*narrow, *wide)
-    if any(np.isinf(times.median) for times in arms):
-        return nothing
-
-    def log_ratio(*columns: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-        slow_n, fast_n, slow_w, fast_w = (np.log(median(Times(*c).ordinal)) for c in columns)
-        with np.errstate(invalid="ignore"):
-            return (slow_w - fast_w) - (slow_n - fast_n)
-
-    draws = _bootstrap(log_ratio, *((t.time, t.censored) for t in arms))
-    known = np.isfinite(draws)
-    if known.mean() < 1 - RARELY_UNKNOWN or min(len(t.time) for t in arms) < 2:
-        return nothing
-    effect = float(log_ratio(*((t.time, t.censored) for t in arms)))
     fewest = min(len(t.time) for t in arms)
-    spread = float(draws[known].std() * np.sqrt(fewest / (fewest - 1)))
-    if spread == 0:  # medians that all fall on one evaluation say nothing about their error
-        return nothing
-    half = spread * float(sps.t.ppf(0.975, fewest - 1))
-    return Comparison(float(np.exp(effect)), float(np.exp(effect - half)), float(np.exp(effect + half)), np.nan)
+    if fewest < 2:
+        return Comparison(np.nan, 0.0, np.inf, np.nan)
+
+    def log_ratios(*columns: tuple[np.ndarray, np.ndarray]) -> list[np.ndarray]:
+        """Smallest and largest possible ratio."""
+        (sn, sn_), (fn, fn_), (sw, sw_), (fw, fw_) = (np.log(np.stack(_median_bounds(Times(*c)))) for c in columns)
+        with np.errstate(invalid="ignore"):
+            return [(sw - fw_) - (sn_ - fn), (sw_ - fw) - (sn - fn_)]
+
+    draws = np.array(_bootstrap(log_ratios, *((t.time, t.censored) for t in arms)))
+    found = np.array(log_ratios(*((t.time, t.censored) for t in arms)))
+    ends = []
+    for effect, drawn, side in zip(found, draws, (-1, 1), strict=True):
+        known = np.isfinite(drawn)
+        spread = float(drawn[known].std() * np.sqrt(fewest / (fewest - 1))) if known.any() else 0.0
+        # Medians that all fall on one evaluation say nothing about their error.
+        usable = np.isfinite(effect) and known.mean() >= 1 - RARELY_UNKNOWN and spread > 0
+        half = spread * float(sps.t.ppf(0.975, fewest - 1))
+        ends.append(float(np.exp(effect + side * half)) if usable else {-1: 0.0, 1: np.inf}[side])
+    exact = found[0] if ends[0] > 0 else found[1] if np.isfinite(ends[1]) else np.nan
+    return Comparison(float(np.exp(exact)), ends[0], ends[1], np.nan)
 
 
 def log_rank_p(slow: Times, fast: Times, null: float = 1.0) -> float:
