@@ -17,7 +17,7 @@ devices.setup(1 << 20)
 
 import jax  # noqa: E402
 
-from benchmarks import heat_map, overhead, perceptron, population, transformer  # noqa: E402
+from benchmarks import attention, heat_map, overhead, perceptron, population, transformer  # noqa: E402
 from benchmarks.measure import gemm_peak  # noqa: E402
 
 
@@ -32,6 +32,7 @@ def main() -> None:
     for row in (
         *perceptron.rows(peak),
         *transformer.rows(),
+        *attention.rows(),
         *overhead.rows(),
         *population.rows(),
         *heat_map.rows(peak),

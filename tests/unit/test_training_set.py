@@ -156,3 +156,47 @@ def test_random_labels_need_a_task_that_has_them(tracking):
     plan = {"name": "phases", "batch": 16, "phases": [{"steps": 30, "size": 64, "labels": "random"}]}
     with pytest.raises(InputError, match="random"):
         tracking(plan=plan, skills={"name": "uniform"})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"remove": "none"},
+        {"remove": "balanced-inputs"},
+        {"remove": "balanced-labels"},
+        {"remove": "repeats"},
+        {"biased_by": 8},
+    ],
+)
+def test_parity_as_tokens_has_the_samples_of_parity_as_numbers(parity, change):
+    """Another way to write the same samples, whatever is changed about them."""
+    plan = {"name": "online", "batch": 16} if "biased_by" in change else {"name": "fixed", "size": 64, "batch": 16}
+    numbers = parity(training_set=change, plan=plan)
+    model = {"name": "transformer", "layers": 1, "width": 8, "heads": 2}
+    task = {"name": "sparse-parity", "d": 8, "k": 2, "encoding": "tokens"}
+    tokens = parity(training_set=change, plan=plan, task=task, model=model)
+    a, b = samples(numbers, 64)[0], samples(tokens, 64)[0]
+    assert b.inputs.dtype == jnp.int32
+    np.testing.assert_array_equal(2 * np.asarray(b.inputs) - 1, a.inputs)
+    np.testing.assert_array_equal(a.targets, b.targets)
+    assert numbers.task.content_hash() != tokens.task.content_hash()
+
+
+def test_random_classes_are_uniform_and_stay():
+    spec = Spec.parse(
+        {
+            "task": {"name": "modular-addition", "n": 20, "p": 5, "base": 10},
+            "model": {"name": "transformer", "layers": 1, "width": 8, "heads": 2, "attention": "causal"},
+            "plan": phases("random"),
+            "optimizer": {"name": "adamw", "lr": 0.01},
+            "loss": "cross-entropy",
+            "steps": 4,
+            "evaluation": {"every": 2, "samples": 64},
+        }
+    )
+    random, true = (samples(spec, 5000, random=jnp.bool_(each))[0] for each in (True, False))
+    y, z = np.asarray(random.targets)[:, 0], np.asarray(true.targets)[:, 0]
+    np.testing.assert_array_equal(random.inputs, true.inputs)
+    assert np.abs(np.bincount(y, minlength=5) / 5000 - 0.2).max() < 0.03
+    assert abs((y == z).mean() - 0.2) < 0.03
+    np.testing.assert_array_equal(y, np.asarray(samples(spec, 5000, random=jnp.bool_(True))[0].targets)[:, 0])
