@@ -12,8 +12,9 @@ from lopsided.core import groups, registry
 from lopsided.core.config import Config
 from lopsided.core.errors import InputError
 from lopsided.core.groups import Group
+from lopsided.core.plan import Plan
 from lopsided.core.probe import Probe
-from lopsided.core.protocols import Classes, LossName, Model, Optimizer, Plan, RankOrder, Scalar, Task, judged
+from lopsided.core.protocols import Classes, LossName, Model, Optimizer, RankOrder, Scalar, Task, judged
 from lopsided.core.training_set import TrainingSet
 
 

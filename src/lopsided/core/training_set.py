@@ -10,7 +10,8 @@ from lopsided.core.config import DIAL, Config
 from lopsided.core.errors import InputError
 
 if TYPE_CHECKING:
-    from lopsided.core.protocols import Plan, Task
+    from lopsided.core.plan import Plan
+    from lopsided.core.protocols import Task
 
 CHANGES = ("balanced-inputs", "balanced-labels", "whitened", "repeats", "biased", "random-labels")
 """What a task may support. Random labels belong to a phase of a plan (`labels`), the others to a `TrainingSet`."""

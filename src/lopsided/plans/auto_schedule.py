@@ -13,7 +13,8 @@ from pydantic import Field, model_validator
 from lopsided.core.config import DialFloat, DialInt
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key, below, words
-from lopsided.core.protocols import Draw, LossName, Model, Optimizer, Plan, Task, judged
+from lopsided.core.plan import Draw, Plan
+from lopsided.core.protocols import LossName, Model, Optimizer, Task, judged
 from lopsided.plans.simple import Batch, Size, plain
 
 SMALLEST, LARGEST = 1 / 320, 1 / 50

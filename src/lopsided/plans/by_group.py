@@ -10,7 +10,7 @@ from lopsided.core import registry
 from lopsided.core.config import Config
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key
-from lopsided.core.protocols import Draw, Feed, Plan
+from lopsided.core.plan import Draw, Feed, Plan
 
 AnyPlan = Annotated[SerializeAsAny[Plan], BeforeValidator(lambda data: registry.build("plan", data))]
 

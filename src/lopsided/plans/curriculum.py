@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from lopsided.core.config import Config, DialInt
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key, unit, words
-from lopsided.core.protocols import Draw, Plan
+from lopsided.core.plan import Draw, Plan
 from lopsided.plans.simple import Batch, consecutive
 
 Weight = Annotated[float, Field(ge=0)]

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from lopsided.core.config import Config, DialInt
 from lopsided.core.keys import Key
-from lopsided.core.protocols import Draw, Plan
+from lopsided.core.plan import Draw, Plan
 from lopsided.plans.phases import Labels, add_up, current, nested, random_labels
 from lopsided.plans.simple import Size, plain
 

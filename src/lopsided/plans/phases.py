@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from lopsided.core.config import DIAL, Config
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key, below, words
-from lopsided.core.protocols import Draw, Plan
+from lopsided.core.plan import Draw, Plan
 from lopsided.plans._counting import expected_distinct
 from lopsided.plans.simple import Batch, Size, plain
 

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key
-from lopsided.core.protocols import Draw, Plan
+from lopsided.core.plan import Draw, Plan
 
 
 class _Sampleless(Plan):

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from lopsided.core.config import DialInt
 from lopsided.core.keys import Key, below, shuffled, words
-from lopsided.core.protocols import Draw, Plan
+from lopsided.core.plan import Draw, Plan
 from lopsided.plans._counting import expected_distinct
 
 Batch = Annotated[int, Field(ge=1, le=2**24)]

@@ -10,7 +10,8 @@ from pydantic import Field
 from lopsided.core.config import DialFloat
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key
-from lopsided.core.protocols import Draw, LossName, Model, Optimizer, Plan, Task
+from lopsided.core.plan import Draw, Plan
+from lopsided.core.protocols import LossName, Model, Optimizer, Task
 from lopsided.plans.phases import Labels
 from lopsided.plans.simple import DialSize, plain
 

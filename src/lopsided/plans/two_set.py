@@ -10,7 +10,7 @@ from pydantic import Field
 
 from lopsided.core.config import DialFloat
 from lopsided.core.keys import Key, below, unit, words
-from lopsided.core.protocols import Draw, Plan
+from lopsided.core.plan import Draw, Plan
 from lopsided.plans._counting import expected_distinct
 from lopsided.plans.simple import Batch, DialSize, consecutive, plain
 
