@@ -24,7 +24,7 @@ from lopsided.store.results import Results
 
 SMALL, ALL = "small set", "all inputs"
 TASKS = {"smoke": ((4, 2), (4, 4)), "laptop": ((8, 6), (8, 8)), "paper": ((10, 6), (10, 10))}
-SIZES = {"smoke": (12, 60), "laptop": (192, 2000), "paper": (512, 20_000)}
+SIZES = {"smoke": (12, 60), "laptop": (192, 1200), "paper": (512, 20_000)}
 """N, steps."""
 EVERY = {"smoke": 20, "laptop": 20, "paper": 50}
 LEARNED = 0.9
