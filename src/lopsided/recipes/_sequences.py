@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lopsided.recipes._transformers import BATCH, NARROW, SAMPLES, Arm, arm
+from lopsided.recipes._transformers import LARGER_BATCH, NARROW, SAMPLES, Arm, arm
 from lopsided.theory.in_context import least_squares_loss
 
 ADDITION = {"smoke": (8, 5, 8), "laptop": (100, 7, 10), "paper": (10_000, 97, 10)}
@@ -32,7 +32,7 @@ def addition(scale: str, **changes: Any) -> Arm:
 
 REGRESSION = {"smoke": (2, 3), "laptop": (3, 5), "paper": (4, 15)}
 """Dimension and examples of in-context regression."""
-REGRESSION_STEPS = {"smoke": 60, "laptop": 6000, "paper": 150_000}
+REGRESSION_STEPS = {"smoke": 60, "laptop": 6000, "paper": 15_000}
 REGRESSION_RATES = {"smoke": (0.001,), "laptop": (0.001, 0.002), "paper": (0.0002, 0.00024, 0.00029, 0.00035)}
 """Lower than the others': its plateau is longer at high rates."""
 WORTH = 1
@@ -62,13 +62,13 @@ def regression_phases(scale: str) -> dict[str, Any]:
         for share, part in zip(REGRESSION_SHARES, REGRESSION_STEPS_SHARES, strict=True)
     ]
     del phases[-1]["steps"]
-    return {"name": "phases", "batch": BATCH[scale], "phases": phases, "online_steps": steps}
+    return {"name": "phases", "batch": LARGER_BATCH[scale], "phases": phases, "online_steps": steps}
 
 
 INDEX = {"smoke": 6, "laptop": 12, "paper": 50}
 """Dimension of the single-index model."""
-INDEX_STEPS = {"smoke": 60, "laptop": 6000, "paper": 100_000}
-INDEX_FIRST = {"smoke": (16, 20), "laptop": (960, 800), "paper": (16_000, 800)}
+INDEX_STEPS = {"smoke": 60, "laptop": 6000, "paper": 50_000}
+INDEX_FIRST = {"smoke": (16, 20), "laptop": (960, 800), "paper": (32_000, 800)}
 """Samples and steps of the first phase: half a percent of the online run's data (paper C, appendix B.1)."""
 INDEX_LEARNED = 1.0
 """Test loss; answering 0 costs 3."""
@@ -91,4 +91,4 @@ def small_first(scale: str) -> dict[str, Any]:
     size, steps = INDEX_FIRST[scale]
     # Draws are with replacement: a set far larger than all that is drawn stands for fresh samples.
     phases = [{"size": size, "steps": steps}, {"size": 2**30, "steps": INDEX_STEPS[scale] - steps}]
-    return {"name": "phases", "batch": BATCH[scale], "phases": phases}
+    return {"name": "phases", "batch": LARGER_BATCH[scale], "phases": phases}

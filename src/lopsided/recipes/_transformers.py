@@ -21,6 +21,8 @@ MODEL = {
 NARROW = {**MODEL, "paper": {"layers": 2, "width": 64, "heads": 4}}
 PARITY = {"smoke": (6, 2), "laptop": (10, 4), "paper": (20, 6)}
 BATCH = {"smoke": 8, "laptop": 32, "paper": 32}
+LARGER_BATCH = {**BATCH, "paper": 128}
+"""Of in-context regression and single-index models."""
 STEPS = {"smoke": 60, "laptop": 8000, "paper": 100_000}
 """Of an online run. (The paper names no number; its figure 1 reaches some 10^5.)"""
 EVERY = {"smoke": 20, "laptop": 50, "paper": 500}
@@ -36,9 +38,9 @@ Arm = Callable[..., Spec]
 """(learning rate, other swept settings by name) -> spec"""
 
 
-def online(scale: str) -> dict[str, Any]:
+def online(scale: str, batch: dict[str, int] = BATCH) -> dict[str, Any]:
     """Fresh samples."""
-    return {"name": "online", "batch": BATCH[scale]}
+    return {"name": "online", "batch": batch[scale]}
 
 
 def phased(scale: str, steps: int, shares: Sequence[float], epochs: Sequence[float]) -> dict[str, Any]:

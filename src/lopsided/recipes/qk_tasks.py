@@ -18,7 +18,7 @@ from lopsided.core.recipe import Scale, ScaleName
 from lopsided.core.spec import Spec
 from lopsided.recipes import _sequences as sequences
 from lopsided.recipes._repetition import SweptRecipe, panel, swept, tuned
-from lopsided.recipes._transformers import BETAS, RATES, SEEDS, Arm, online, phased
+from lopsided.recipes._transformers import BETAS, LARGER_BATCH, RATES, SEEDS, Arm, online, phased
 from lopsided.report.panels import Figure
 from lopsided.stats.times import Times
 from lopsided.stats.verdict import Claim, Statement
@@ -54,7 +54,7 @@ class QKTasks(SweptRecipe):
     }
 
     def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        fresh = online(scale)
+        fresh, wider = online(scale), online(scale, LARGER_BATCH)
         four = phased(scale, sequences.ADDITION_STEPS[scale], sequences.FOUR_SHARES, sequences.FOUR_EPOCHS)
         normed: dict[str, Any] = {"model": {"qk_norm": True}}
         larger = {"groups": [{"match": "*.attention.[qk].weight", "init": SCALE}]}
@@ -64,7 +64,7 @@ class QKTasks(SweptRecipe):
             for plan_name, plan in plans.items():
                 arms[_name(task, plan_name, DEFAULT)] = make(scale, plan=plan)
             if task != ADDITION:
-                arms[_name(task, FRESH, LARGER)] = make(scale, plan=fresh, **larger)
+                arms[_name(task, FRESH, LARGER)] = make(scale, plan=wider, **larger)
             return arms
 
         def norms(task: str, make: Any, plans: dict[str, Any]) -> dict[str, Arm]:
@@ -73,11 +73,11 @@ class QKTasks(SweptRecipe):
         beta = BETAS[scale][-1:]
         specs = {}
         for task, make, plans, rates in (
-            (INDEX, sequences.single_index, {FRESH: fresh}, RATES[scale]),
+            (INDEX, sequences.single_index, {FRESH: wider}, RATES[scale]),
             (
                 REGRESSION,
                 sequences.regression,
-                {FRESH: fresh, REPEATED: sequences.regression_phases(scale)},
+                {FRESH: wider, REPEATED: sequences.regression_phases(scale)},
                 sequences.REGRESSION_RATES[scale],
             ),
             (ADDITION, sequences.addition, {FRESH: fresh, REPEATED: four}, RATES[scale]),

@@ -21,7 +21,7 @@ from lopsided.core.recipe import Scale, ScaleName
 from lopsided.core.spec import Spec
 from lopsided.recipes import _sequences as sequences
 from lopsided.recipes._repetition import SweptRecipe, panel, swept, tuned
-from lopsided.recipes._transformers import BETAS, RATES, SEEDS, arm, online, phased, six_phases
+from lopsided.recipes._transformers import BETAS, LARGER_BATCH, RATES, SEEDS, arm, online, phased, six_phases
 from lopsided.report.panels import Figure
 from lopsided.stats.verdict import Claim, Statement
 from lopsided.store.results import Results
@@ -51,17 +51,17 @@ class SmallVsLargeTransformer(SweptRecipe):
     }
 
     def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        fresh = online(scale)
+        fresh, wider = online(scale), online(scale, LARGER_BATCH)
         four = phased(scale, sequences.ADDITION_STEPS[scale], sequences.FOUR_SHARES, sequences.FOUR_EPOCHS)
         pairs = {
-            PARITY: (arm, six_phases(scale)),
-            INDEX: (sequences.single_index, sequences.small_first(scale)),
-            REGRESSION: (sequences.regression, sequences.regression_phases(scale)),
-            ADDITION: (sequences.addition, four),
+            PARITY: (arm, six_phases(scale), fresh),
+            INDEX: (sequences.single_index, sequences.small_first(scale), wider),
+            REGRESSION: (sequences.regression, sequences.regression_phases(scale), wider),
+            ADDITION: (sequences.addition, four, fresh),
         }
         specs = {}
-        for name, (make, repeated) in pairs.items():
-            arms = {_name(name, REPEATED): make(scale, plan=repeated), _name(name, FRESH): make(scale, plan=fresh)}
+        for name, (make, repeated, own) in pairs.items():
+            arms = {_name(name, REPEATED): make(scale, plan=repeated), _name(name, FRESH): make(scale, plan=own)}
             rates = sequences.REGRESSION_RATES if name == REGRESSION else RATES
             specs |= swept(arms, rates[scale], b2=BETAS[scale] if name == PARITY else BETAS[scale][-1:])
         return specs
