@@ -18,15 +18,15 @@ import numpy as np
 
 from lopsided.core.recipe import Recipe, Scale, ScaleName
 from lopsided.core.spec import Spec
-from lopsided.recipes._transformers import BATCH, BETAS, RATES, SEEDS, transformer
+from lopsided.recipes._transformers import BATCH, BETAS, RATES, SEEDS, STEPS, six_phases, transformer
 from lopsided.report.panels import Figure, curves
 from lopsided.stats.times import Times, time_to_learn
 from lopsided.stats.verdict import Claim, Statement
 from lopsided.store.results import Results
 
 PLAIN, NORM = "default", "QK norm"
-SIZES = {"smoke": (16, 60), "laptop": (256, 2000), "paper": (3200, 10_000)}
-"""N, steps."""
+SIZES = {"smoke": (16, 60), "laptop": (256, 2000), "paper": (3200, STEPS["paper"])}
+"""N (of the first subset, on which training accuracy is measured), steps."""
 FITTED = 0.95
 STATEMENTS = [
     Statement("QK norm fits the small set in fewer steps", "sooner in the first phases (fig. 28, left)"),
@@ -50,7 +50,7 @@ class QKOverfitting(Recipe):
     def specs(self, scale: ScaleName) -> dict[str, Spec]:
         size, steps = SIZES[scale]
         changes: dict[str, Any] = {
-            "plan": {"name": "fixed", "size": size, "batch": BATCH[scale]},
+            "plan": six_phases(scale) if scale == "paper" else {"name": "fixed", "size": size, "batch": BATCH[scale]},
             "steps": steps,
             "probes": [{"name": "train-metrics", "samples": size}],
             "until": None,
