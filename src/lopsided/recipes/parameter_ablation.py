@@ -24,7 +24,7 @@ from lopsided.report.panels import Figure, Panel, over_members
 from lopsided.stats.verdict import Claim, Statement
 from lopsided.store.results import Results
 
-ALL, NONE = "all parameters repeat", "none repeats"
+ALL = "all parameters repeat"
 FRESH_GROUPS = {
     "W_q": "*.attention.q.*",
     "W_k": "*.attention.k.*",
@@ -69,7 +69,8 @@ class ParameterAblation(SweptRecipe):
                 "others": [{"match": match, "plan": online(scale)}],
             }
 
-        plans = {ALL: six_phases(scale)} | {_fresh(name): split(match) for name, match in FRESH_GROUPS.items()}
+        groups = {BOTH: FRESH_GROUPS[BOTH]} if scale == "smoke" else FRESH_GROUPS
+        plans = {ALL: six_phases(scale)} | {_fresh(name): split(match) for name, match in groups.items()}
         arms = {name: arm(scale, plan=plan) for name, plan in plans.items()}
         return swept(arms, RATES[scale][:2], b2=BETAS[scale][-1:])
 
