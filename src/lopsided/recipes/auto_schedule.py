@@ -40,7 +40,7 @@ class AutoSchedule(SweptRecipe):
     threshold = 0.95
     scales: ClassVar = {
         "smoke": Scale(2, 6, "2 CPU cores"),
-        "laptop": Scale(SEEDS, 420, "2 CPU cores"),
+        "laptop": Scale(SEEDS, 520, "2 CPU cores"),
         "paper": Scale(SEEDS, 5_000_000, "2 CPU cores, estimated"),
     }
 

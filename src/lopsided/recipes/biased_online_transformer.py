@@ -41,7 +41,7 @@ class BiasedOnlineTransformer(SweptRecipe):
     threshold = 0.95
     scales: ClassVar = {
         "smoke": Scale(2, 6, "2 CPU cores"),
-        "laptop": Scale(SEEDS, 800, "2 CPU cores"),
+        "laptop": Scale(SEEDS, 600, "2 CPU cores"),
         "paper": Scale(SEEDS, 15_000_000, "2 CPU cores, estimated"),
     }
 

@@ -41,7 +41,7 @@ class ComplexityTransformer(SweptRecipe):
     threshold = 0.95
     scales: ClassVar = {
         "smoke": Scale(2, 6, "2 CPU cores"),
-        "laptop": Scale(SEEDS, 500, "2 CPU cores"),
+        "laptop": Scale(SEEDS, 400, "2 CPU cores"),
         "paper": Scale(SEEDS, 6_000_000, "2 CPU cores, estimated"),
     }
 

@@ -46,7 +46,7 @@ class DepthWidthTransformer(SweptRecipe):
     threshold = 0.95
     scales: ClassVar = {
         "smoke": Scale(2, 10, "2 CPU cores"),
-        "laptop": Scale(SEEDS, 900, "2 CPU cores"),
+        "laptop": Scale(SEEDS, 700, "2 CPU cores"),
         "paper": Scale(SEEDS, 20_000_000, "2 CPU cores, estimated"),
     }
 

@@ -57,7 +57,7 @@ class ParameterAblation(SweptRecipe):
     threshold = 0.95
     scales: ClassVar = {
         "smoke": Scale(2, 15, "2 CPU cores"),
-        "laptop": Scale(SEEDS, 900, "2 CPU cores"),
+        "laptop": Scale(SEEDS, 740, "2 CPU cores"),
         "paper": Scale(SEEDS, 20_000_000, "2 CPU cores, estimated"),
     }
 

@@ -43,7 +43,7 @@ class QKOverfitting(Recipe):
     threshold = 0.95
     scales: ClassVar = {
         "smoke": Scale(2, 5, "2 CPU cores"),
-        "laptop": Scale(2 * SEEDS, 100, "2 CPU cores"),
+        "laptop": Scale(2 * SEEDS, 125, "2 CPU cores"),
         "paper": Scale(SEEDS, 500_000, "2 CPU cores, estimated"),
     }
 

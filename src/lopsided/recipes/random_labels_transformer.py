@@ -43,7 +43,7 @@ class RandomLabelsTransformer(SweptRecipe):
     threshold = 0.9
     scales: ClassVar = {
         "smoke": Scale(2, 6, "2 CPU cores"),
-        "laptop": Scale(SEEDS, 500, "2 CPU cores"),
+        "laptop": Scale(SEEDS, 270, "2 CPU cores"),
         "paper": Scale(SEEDS, 6_000_000, "2 CPU cores, estimated"),
     }
 
