@@ -3,8 +3,8 @@
 import os
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
-# Most of the suite's time is compiling; less optimisation compiles a third faster and computes the same.
-os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_backend_optimization_level=1".strip()
+# Most of the suite's time is compiling; without optimisation that takes half as long, and computes the same.
+os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_backend_optimization_level=0".strip()
 
 from jaxtyping import install_import_hook
 
