@@ -18,6 +18,9 @@ from lopsided.plans.by_group import ByGroup
 from lopsided.plans.phases import Phases
 from lopsided.plans.simple import Online
 from lopsided.plans.two_set import TwoSet
+from lopsided.run import run
+from lopsided.store.parts import Store
+from lopsided.store.results import load
 
 KEY = stream(3, "plan")
 
@@ -53,11 +56,13 @@ def test_epochs_become_steps_and_the_last_phase_takes_what_is_left():
         ([{"share": 0.1, "epochs": 2}], None, "online_steps is needed"),
         ([{"size": 4}, {"size": 8, "steps": 3}], 10, "only the last"),
         ([{"size": 4, "steps": 10}, {"size": 8}], 10, "only the last"),
+        ([{"size": 4, "epochs": 10}, {"share": 0.5, "steps": 5}], None, "online_steps is needed"),
+        ([{"share": 1.0}], 10**9, "fewer than 2"),
     ],
 )
 def test_impossible_epochs_are_refused(phases, online, match):
     with pytest.raises(InputError, match=match):
-        Phases(batch=2, phases=phases, online_steps=online)
+        Phases(batch=4, phases=phases, online_steps=online)
 
 
 # ---------------------------------------------------------------- two-set
@@ -73,6 +78,11 @@ def test_two_set_mixes_as_declared(size, repeated):
     fresh = drawn[~small]
     assert len(np.unique(fresh)) == len(fresh)
     assert plan.distinct(50) == pytest.approx(len(np.unique(drawn)), abs=150)
+
+
+def test_two_sets_fresh_samples_stay_outside():
+    with pytest.raises(InputError, match="2\\^32"):
+        TwoSet(size=2**31 - 1, batch=2**16).declared(2**16)
 
 
 # ---------------------------------------------------------------- by-group
@@ -110,6 +120,16 @@ def test_each_group_gets_the_gradient_of_its_own_stream():
         np.testing.assert_array_equal(getattr(mixed.layers[0], leaf), getattr(other.layers[0], leaf))
         np.testing.assert_array_equal(getattr(mixed.layers[1], leaf), getattr(main.layers[1], leaf))
     assert not np.array_equal(main.layers[0].weight, other.layers[0].weight)
+
+
+def test_streams_of_groups_take_the_tasks_own_samples():
+    plan = {"name": "by-group", "plan": ONLINE, "others": [{"match": "layers.0.*", "plan": ONLINE}]}
+    for change in ({"biased_by": 8}, {"remove": "repeats"}, {"remove": "balanced-inputs"}):
+        with pytest.raises(InputError, match="training_set"):
+            spec(plan, training_set=change)
+    mixed = {"name": "two-set", "size": 40, "batch": 4}
+    with pytest.raises(InputError, match="one fixed set"):
+        spec(mixed, task={"name": "single-index", "d": 4}, loss="square", training_set={"remove": "whitened"})
 
 
 def test_by_group_counts_every_stream():
@@ -195,6 +215,37 @@ def test_members_of_an_ensemble_advance_separately_and_rows_say_so():
     assert np.isnan(AutoSchedule.parse(plan).distinct(60))
 
 
+def test_stored_arms_have_the_members_mean_count(tmp_path):
+    plan = {"name": "auto-schedule", "batch": 8, "first": 8, "last": 64, "phases": 3, "epochs": 2}
+    early = {"metric": "test/accuracy", "at_least": 0.9}
+    for until in (None, early):
+        a_spec = spec(plan, steps=40, optimizer={"name": "sgd", "lr": 3.0}, until=until)
+        store = Store(tmp_path / str(until is None))
+        run([a_spec], seeds=3, store=store)
+        arm = load(store, "mine", "laptop", {"one": a_spec}, {"one": 3})["one"]
+        np.testing.assert_allclose(arm.distinct, arm.metric("plan/distinct").mean(0))
+        assert (np.diff(arm.distinct) >= 0).all()
+        assert arm.distinct[0] > 4
+
+
+def test_a_diverged_member_still_counts():
+    plan = {"name": "auto-schedule", "batch": 8, "first": 8, "last": 64}
+    huge = spec(plan, loss="square", optimizer={"name": "sgd", "lr": 1e6})
+    last = trained(huge)[1][-1]
+    assert last.diverged[0] >= 0
+    assert np.isfinite(last.metrics["plan/distinct"]).all()
+    assert np.isnan(last.metrics["test/loss"]).all()
+
+
+def test_never_is_a_number_of_epochs():
+    """A million epochs of 3,000 steps are more steps than an int32 counts."""
+    plan = AutoSchedule(batch=1, first=3000, last=3000, epochs=10**6)
+    memory = plan.begin()._replace(steps=jnp.int32(2999))
+    assert int(plan.heard(memory, jnp.float32(0)).phase) == 0
+    long = plan.begin()._replace(taken=jnp.full(6, 2**30, jnp.int32))
+    assert float(AutoSchedule(batch=64, first=10, last=20).told(long)["plan/distinct"]) == pytest.approx(20)
+
+
 def test_auto_schedule_needs_right_and_wrong_answers():
     with pytest.raises(InputError, match="right or wrong"):
         spec(
@@ -205,8 +256,15 @@ def test_auto_schedule_needs_right_and_wrong_answers():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{}, {"first": 4}, {"first": 8, "last": 4}, {"first": 1, "last": 2, "online_steps": 100}]
+    "wrong",
+    [
+        {},
+        {"first": 4},
+        {"first": 8, "last": 4},
+        {"first": 1, "last": 2, "online_steps": 100},
+        {"online_steps": 10**9, "batch": 4096},
+    ],
 )
 def test_impossible_auto_schedules_are_refused(wrong):
     with pytest.raises(InputError, match="auto-schedule"):
-        AutoSchedule(batch=4, **wrong)
+        AutoSchedule(**{"batch": 4, **wrong})

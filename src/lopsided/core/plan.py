@@ -79,6 +79,11 @@ class Plan(Config):
         """Sizes of the fixed sets that the plan uses one after the other; none for fresh samples."""
         return ()
 
+    @property
+    def confined(self) -> bool:
+        """True if no draw lies outside the fixed sets of `sizes`."""
+        return bool(self.sizes())
+
     @abstractmethod
     def distinct(self, steps: int) -> float:
         """Distinct indices touched by the first `steps` steps (their expectation where draws are random); NaN for plans

@@ -38,6 +38,8 @@ class TrainingSet(Config):
         """Raise `InputError` if the task cannot change its samples that way, or the plan has no use for it."""
         if self.remove != "none" and self.biased_by is not None:
             raise InputError("training_set: takes either remove or biased_by")
+        if plan.feeds and self != TrainingSet():
+            raise InputError("training_set: not for a plan that feeds groups of parameters from streams of their own")
         if self.remove != "none":
             _supported(task, self.remove, f"training_set.remove = {self.remove!r}")
             size = plan.sizes()[0] if len(plan.sizes()) == 1 else None
@@ -46,7 +48,7 @@ class TrainingSet(Config):
                 raise InputError(
                     f"training_set.remove = 'whitened': takes more than d = {dimension} samples, got {size}"
                 )
-            if self.remove == "whitened" and size is None:
+            if self.remove == "whitened" and (size is None or not plan.confined):
                 raise InputError(
                     "training_set.remove = 'whitened': needs a plan with one fixed set (fixed, full-batch)"
                 )

@@ -125,10 +125,10 @@ class Program:
         context = ProbeContext(state.params, initial, on, n_skills, fixed.world, population, training, gradient)
         found = {f"test/{k}": v for k, v in on(None, "test", self.representative.evaluation.samples).items()}
         found["train/loss"] = state.loss_sum / state.loss_count / (1 + len(self.representative.plan.feeds))
-        found |= self._spec(dials).plan.told(state.plan)
         for probe in self.representative.probes:
             found |= probe.measure(context)
-        return {k: jnp.where(state.diverged < 0, v, jnp.nan).astype(jnp.float32) for k, v in found.items()}
+        known = {k: jnp.where(state.diverged < 0, v, jnp.nan).astype(jnp.float32) for k, v in found.items()}
+        return known | self._spec(dials).plan.told(state.plan)
 
     def conclude(self, state: State, dials: Dials) -> dict[str, Array]:
         """Metrics of the probes that look back over training, by name."""

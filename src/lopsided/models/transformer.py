@@ -147,7 +147,8 @@ class Transformer(Model):
         attention = Attention(
             q=self._linear(k[0], w, self.heads * one, xavier),
             # No bias on keys: it adds the same number to all scores of a query, which the softmax removes. Its exact
-            # gradient is zero, and Adam would blow the rounding noise around that zero up to full-size steps.
+            # gradient is zero, and Adam would blow the rounding noise around that zero up to full-size steps. (With
+            # QK norm or rotary positions a bias would act; there is none then either, as in Qwen3.)
             k=Linear(self._linear(k[1], w, kv_heads * one, xavier).weight, None),
             v=self._linear(k[2], w, kv_heads * one, xavier),
             o=self._linear(k[3], self.heads * one, w, zero_bias=self.initialisation == "torch-attention"),

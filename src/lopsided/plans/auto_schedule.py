@@ -62,6 +62,8 @@ class AutoSchedule(Plan):
             object.__setattr__(self, "online_steps", None)
         if self.first is None or self.last is None:
             raise InputError("plan 'auto-schedule': takes either online_steps or first and last")
+        if max(self.first, self.last) >= 2**31:
+            raise InputError(f"plan 'auto-schedule': subsets have fewer than 2^31 samples, here {self.last}")
         if self.first > self.last:
             raise InputError(f"plan 'auto-schedule': first = {self.first} is larger than last = {self.last}")
         return self
@@ -91,7 +93,7 @@ class AutoSchedule(Plan):
         steps, right = memory.steps + 1, memory.right + accuracy
         over = steps % epoch == 0
         learned = right >= self.accuracy * epoch
-        on = over & (learned | (steps >= self.epochs * epoch)) & (memory.phase < self.phases - 1)
+        on = over & (learned | (steps // epoch >= self.epochs)) & (memory.phase < self.phases - 1)
         return Memory(
             memory.phase + on,
             jnp.where(on, 0, steps),
@@ -103,7 +105,7 @@ class AutoSchedule(Plan):
         """Phase (from 1), and expected distinct samples: an index of the shell between two subsets stays unseen with
         probability prod (1 - 1/N)^draws over the subsets that contain it."""
         sizes = np.array(self.sizes(), np.float64)
-        draws = memory.taken * self.batch
+        draws = memory.taken.astype(jnp.float32) * self.batch
         # A set of one sample is seen after one draw; -50 stands for log 0.
         each = jnp.asarray(np.where(sizes > 1, np.log1p(-1 / np.maximum(sizes, 2)), -50.0), jnp.float32)
         log_unseen = jnp.cumsum((draws * each)[::-1])[::-1]

@@ -61,13 +61,17 @@ class Phases(Plan):
     @model_validator(mode="after")
     def _sized_and_nested(self) -> Phases:
         """Shares become sizes once, here, so that a spec has one canonical form."""
-        if self.online_steps is None and any(p.steps is None and (p.share or not p.epochs) for p in self.phases):
-            raise InputError("phases: online_steps is needed for shares with epochs, and for a phase without steps")
+        shared, by_epochs = any(p.share for p in self.phases), any(p.epochs for p in self.phases)
+        rest = any(p.steps is None and p.epochs is None for p in self.phases)
+        if self.online_steps is None and (rest or (shared and by_epochs)):
+            raise InputError("phases: online_steps is needed for shares beside epochs, and for a phase without steps")
         online = self.online_steps or sum(p.steps or 0 for p in self.phases)
         phases: list[Phase] = []
         for i, p in enumerate(self.phases):
             size = max(1, round(p.share * online * self.batch)) if p.share else p.size or 1
             steps = p.steps
+            if size >= 2**31:
+                raise InputError(f"phases: phase {i + 1} has {size} samples; fewer than 2^31")
             if p.epochs is not None:
                 steps = max(1, round(p.epochs * size / self.batch))
             if steps is None:

@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from lopsided.core.config import DialFloat
+from lopsided.core.errors import InputError
 from lopsided.core.keys import Key, below, unit, words
 from lopsided.core.plan import Draw, Plan
 from lopsided.plans._counting import expected_distinct
@@ -37,6 +38,10 @@ class TwoSet(Plan):
     def sizes(self) -> tuple[int, ...]:
         return (self.size,)
 
+    @property
+    def confined(self) -> bool:
+        return False
+
     def distinct(self, steps: int) -> float:
         """An index of the set stays unseen with probability (1 - repeated / size)^draws."""
         draws = steps * self.batch
@@ -46,4 +51,5 @@ class TwoSet(Plan):
         return float(seen) + (1 - self.repeated) * draws
 
     def declared(self, steps: int) -> None:
-        return
+        if self.size + steps * self.batch > 2**32:
+            raise InputError(f"plan 'two-set': size + steps x batch = {self.size + steps * self.batch}: at most 2^32")

@@ -29,6 +29,8 @@ EVERY = {"smoke": 20, "laptop": 50, "paper": 500}
 SAMPLES = {"smoke": 64, "laptop": 1024, "paper": 4096}
 RATES = {"smoke": (0.001, 0.002), "laptop": (0.0015, 0.003), "paper": (0.0001, 0.00012, 0.000144, 0.000173)}
 BETAS = {"smoke": (0.95,), "laptop": (0.9, 0.95), "paper": (0.8, 0.9, 0.95, 0.999)}
+FEWER_BETAS = {**BETAS, "laptop": (0.95,)}
+"""Where something else is swept as well, or arms are many: the better one in trials."""
 SOLVED = 0.95
 SHARES, EPOCHS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.1), (100, 50, 20, 10, 10, 4)
 """Paper C, appendix B.1: parity's six phases, as shares of the data of the online run."""

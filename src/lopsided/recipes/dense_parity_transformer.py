@@ -17,7 +17,7 @@ from typing import ClassVar
 from lopsided.core.recipe import Scale, ScaleName
 from lopsided.core.spec import Spec
 from lopsided.recipes._repetition import SweptRecipe, Tuned, panel, swept, tuned
-from lopsided.recipes._transformers import BETAS, RATES, SEEDS, arm
+from lopsided.recipes._transformers import FEWER_BETAS, RATES, SEEDS, arm
 from lopsided.report.panels import Figure
 from lopsided.stats.verdict import Claim, Statement
 from lopsided.store.results import Results
@@ -66,7 +66,7 @@ class DenseParityTransformer(SweptRecipe):
                 _name(d, k, name): arm(scale, plan={"name": "full-batch", "size": n}, **changes)
                 for name, n in sets.items()
             }
-            specs |= swept(arms, RATES[scale], b2=BETAS[scale][-1:])
+            specs |= swept(arms, RATES[scale], b2=FEWER_BETAS[scale])
         return specs
 
     def statements(self) -> list[Statement]:

@@ -6,7 +6,7 @@ Paper: W_v needs the small set most; W_q or W_k alone hardly do, but both togeth
     lopsided run parameter-ablation --scale laptop
 
 `laptop` changes: (10, 4)-parity, a transformer of width 32 with 4 heads, at most 8,000 steps of 32 samples. A step has
-two gradients, one of each stream; the axis is steps. Learning rate and beta_2 are swept per arm; one seed in three
+two gradients, one of each stream; the axis is steps. Learning rates are swept per arm, beta_2 is .95; one seed in three
 chooses, the others are judged.
 """
 
@@ -19,7 +19,7 @@ import numpy as np
 from lopsided.core.recipe import Scale, ScaleName
 from lopsided.core.spec import Spec
 from lopsided.recipes._repetition import SweptRecipe, panel, swept, swept_names, tuned
-from lopsided.recipes._transformers import BETAS, RATES, SEEDS, arm, online, six_phases
+from lopsided.recipes._transformers import FEWER_BETAS, RATES, SEEDS, arm, online, six_phases
 from lopsided.report.panels import Figure, Panel, over_members
 from lopsided.stats.verdict import Claim, Statement
 from lopsided.store.results import Results
@@ -72,7 +72,7 @@ class ParameterAblation(SweptRecipe):
         groups = {BOTH: FRESH_GROUPS[BOTH]} if scale == "smoke" else FRESH_GROUPS
         plans = {ALL: six_phases(scale)} | {_fresh(name): split(match) for name, match in groups.items()}
         arms = {name: arm(scale, plan=plan) for name, plan in plans.items()}
-        return swept(arms, RATES[scale][:2], b2=BETAS[scale][-1:])
+        return swept(arms, RATES[scale], b2=FEWER_BETAS[scale])
 
     def statements(self) -> list[Statement]:
         return [NEEDS, *MILD.values(), JOINT, *map(_more, SINGLE)]

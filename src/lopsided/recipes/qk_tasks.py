@@ -18,7 +18,7 @@ from lopsided.core.recipe import Scale, ScaleName
 from lopsided.core.spec import Spec
 from lopsided.recipes import _sequences as sequences
 from lopsided.recipes._repetition import SweptRecipe, panel, swept, tuned
-from lopsided.recipes._transformers import BETAS, LARGER_BATCH, RATES, SEEDS, Arm, online, phased
+from lopsided.recipes._transformers import FEWER_BETAS, LARGER_BATCH, RATES, SEEDS, Arm, online, phased
 from lopsided.report.panels import Figure
 from lopsided.stats.times import Times
 from lopsided.stats.verdict import Claim, Statement
@@ -70,7 +70,7 @@ class QKTasks(SweptRecipe):
         def norms(task: str, make: Any, plans: dict[str, Any]) -> dict[str, Arm]:
             return {_name(task, name, NORM): make(scale, plan=plan, **normed) for name, plan in plans.items()}
 
-        beta = BETAS[scale][-1:]
+        beta = FEWER_BETAS[scale]
         specs = {}
         for task, make, plans, rates in (
             (INDEX, sequences.single_index, {FRESH: wider}, RATES[scale]),

@@ -21,7 +21,17 @@ from lopsided.core.recipe import Scale, ScaleName
 from lopsided.core.spec import Spec
 from lopsided.recipes import _sequences as sequences
 from lopsided.recipes._repetition import SweptRecipe, panel, swept, tuned
-from lopsided.recipes._transformers import BETAS, LARGER_BATCH, RATES, SEEDS, arm, online, phased, six_phases
+from lopsided.recipes._transformers import (
+    BETAS,
+    FEWER_BETAS,
+    LARGER_BATCH,
+    RATES,
+    SEEDS,
+    arm,
+    online,
+    phased,
+    six_phases,
+)
 from lopsided.report.panels import Figure
 from lopsided.stats.verdict import Claim, Statement
 from lopsided.store.results import Results
@@ -63,7 +73,7 @@ class SmallVsLargeTransformer(SweptRecipe):
         for name, (make, repeated, own) in pairs.items():
             arms = {_name(name, REPEATED): make(scale, plan=repeated), _name(name, FRESH): make(scale, plan=own)}
             rates = sequences.REGRESSION_RATES if name == REGRESSION else RATES
-            specs |= swept(arms, rates[scale], b2=BETAS[scale] if name == PARITY else BETAS[scale][-1:])
+            specs |= swept(arms, rates[scale], b2=BETAS[scale] if name == PARITY else FEWER_BETAS[scale])
         return specs
 
     def statements(self) -> list[Statement]:

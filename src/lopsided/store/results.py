@@ -108,13 +108,17 @@ def _arm(rows: Mapping[str, np.ndarray], name: str, spec: Spec, seeds: tuple[int
     kept = np.minimum(np.arange(len(steps)), last[:, None])  # (M, T) the evaluation whose values stand at each time
     value = np.take_along_axis(value, np.broadcast_to(kept, shape), axis=2)
     plan = spec.plan
+    if plan.listens:  # each member has its own count
+        distinct = value[names.index("plan/distinct")].mean(0)
+    else:
+        distinct = np.array([plan.distinct(int(s)) for s in steps])
     return Arm(
         name,
         spec,
         seeds,
         steps,
         np.array([plan.seen(int(s)) for s in steps]),
-        np.array([plan.distinct(int(s)) for s in steps]),
+        distinct,
         float(np.asarray(rows["seconds"]).max()),
         np.asarray(diverged.any(1)),
         dict(zip(names, value, strict=True)),
