@@ -46,7 +46,7 @@ class DenseParityTransformer(SweptRecipe):
     threshold = 0.9
     scales: ClassVar = {
         "smoke": Scale(2, 8, "2 CPU cores"),
-        "laptop": Scale(SEEDS, 700, "2 CPU cores"),
+        "laptop": Scale(SEEDS, 460, "2 CPU cores"),
         "paper": Scale(SEEDS, 5_000_000, "2 CPU cores, estimated"),
     }
 

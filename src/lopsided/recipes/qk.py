@@ -66,7 +66,7 @@ class QK(SweptRecipe):
     threshold = 0.95
     scales: ClassVar = {
         "smoke": Scale(2, 15, "2 CPU cores"),
-        "laptop": Scale(SEEDS, 900, "2 CPU cores"),
+        "laptop": Scale(SEEDS, 1000, "2 CPU cores"),
         "paper": Scale(SEEDS, 30_000_000, "2 CPU cores, estimated"),
     }
 

@@ -49,7 +49,7 @@ class QKTasks(SweptRecipe):
     threshold = 0.9
     scales: ClassVar = {
         "smoke": Scale(2, 25, "2 CPU cores"),
-        "laptop": Scale(SEEDS, 900, "2 CPU cores"),
+        "laptop": Scale(SEEDS, 1000, "2 CPU cores"),
         "paper": Scale(SEEDS, 20_000_000, "2 CPU cores, estimated"),
     }
 
