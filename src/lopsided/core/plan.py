@@ -75,8 +75,9 @@ class Plan(Config):
         """True if some steps train on random labels."""
         return False
 
-    def sizes(self) -> tuple[int, ...]:
-        """Sizes of the fixed sets that the plan uses one after the other; none for fresh samples."""
+    def sizes(self) -> tuple[Any, ...]:
+        """Sizes of the fixed sets that the plan uses one after the other; none for fresh samples. (Integers, or traced
+        numbers where sizes are dials of an ensemble.)"""
         return ()
 
     @property

@@ -61,7 +61,7 @@ class ByGroup(Plan):
     def relabels(self) -> bool:
         return self.plan.relabels or any(other.plan.relabels for other in self.others)
 
-    def sizes(self) -> tuple[int, ...]:
+    def sizes(self) -> tuple[Any, ...]:
         return self.plan.sizes()
 
     def distinct(self, steps: int) -> float:

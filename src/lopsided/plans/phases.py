@@ -100,7 +100,7 @@ class Phases(Plan):
     def relabels(self) -> bool:
         return any(p.labels == "random" for p in self.phases)
 
-    def sizes(self) -> tuple[int, ...]:
+    def sizes(self) -> tuple[Any, ...]:
         return tuple(p.size or 0 for p in self.phases)
 
     def distinct(self, steps: int) -> float:

@@ -75,7 +75,7 @@ class Fixed(Plan):
         epoch, place = position // size, position % size
         return plain(jax.vmap(lambda e, p: shuffled(words(key, e), p, size))(epoch, place))
 
-    def sizes(self) -> tuple[int, ...]:
+    def sizes(self) -> tuple[Any, ...]:
         return (self.size,)
 
     def distinct(self, steps: int) -> float:
@@ -101,7 +101,7 @@ class FullBatch(Plan):
     def draw(self, key: Key, step: Any, memory: Any = ()) -> Draw:
         return plain(jnp.arange(self.size, dtype=jnp.uint32))
 
-    def sizes(self) -> tuple[int, ...]:
+    def sizes(self) -> tuple[Any, ...]:
         return (self.size,)
 
     def distinct(self, steps: int) -> float:

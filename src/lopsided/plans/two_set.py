@@ -35,7 +35,7 @@ class TwoSet(Plan):
         fresh = consecutive(step, self.batch) + jnp.asarray(self.size).astype(jnp.uint32)
         return plain(jnp.where(unit(bits[self.batch :]) < self.repeated, known, fresh))
 
-    def sizes(self) -> tuple[int, ...]:
+    def sizes(self) -> tuple[Any, ...]:
         return (self.size,)
 
     @property
