@@ -24,7 +24,7 @@ from lopsided.stats.verdict import Claim, Statement
 from lopsided.store.results import Results
 
 SHAPES = {
-    "smoke": ((1, 8), (2, 8), (1, 4)),
+    "smoke": ((1, 8), (2, 8)),
     "laptop": ((2, 32), (4, 32), (2, 16)),
     "paper": ((2, 256), (8, 256), (2, 64)),
 }
