@@ -22,9 +22,9 @@ from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 
 from benchmarks.measure import paired, rate  # noqa: E402
+from lopsided.core.engine import Member  # noqa: E402
 from lopsided.core.spec import Spec  # noqa: E402
 from lopsided.engines.ensemble import Ensemble  # noqa: E402
-from lopsided.engines.members import Member  # noqa: E402
 
 WIDTHS = (16, 32, 64, 128)
 D, BATCH, HEADS = 10, 32, 4

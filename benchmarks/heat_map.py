@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from lopsided.engines.members import Member
+from lopsided.core.engine import Member
 from lopsided.engines.pool import Pool
 from lopsided.recipes.init_scale import GRID, RATES, SETTING, InitScale, cell_name
 

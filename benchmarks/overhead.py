@@ -5,10 +5,10 @@ from __future__ import annotations
 import tempfile
 
 from benchmarks.measure import paired, rate
+from lopsided.core.engine import Member
 from lopsided.core.spec import Spec
 from lopsided.engines.ensemble import Ensemble
-from lopsided.engines.members import Member
-from lopsided.run import run
+from lopsided.runs.worker import run
 from lopsided.store.parts import Store
 
 MEMBERS, STEPS, EVERY = 256, 8000, 400

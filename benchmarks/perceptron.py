@@ -7,9 +7,9 @@ from collections.abc import Callable
 import torch
 
 from benchmarks.measure import paired, rate
+from lopsided.core.engine import Member
 from lopsided.core.spec import Spec
 from lopsided.engines.ensemble import Ensemble
-from lopsided.engines.members import Member
 
 D, K, WIDTH, BATCH, SIZE = 20, 6, 64, 128, 2**14
 FLOP = 2 * BATCH * (2 * D * WIDTH + 3 * WIDTH)

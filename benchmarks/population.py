@@ -35,9 +35,9 @@ def measure(bits: int) -> None:
     import jax.numpy as jnp
 
     from benchmarks.measure import paired
+    from lopsided.core.engine import Member
     from lopsided.core.spec import Spec
     from lopsided.engines.ensemble import Ensemble
-    from lopsided.engines.members import Member
 
     spec = Spec.parse(
         {

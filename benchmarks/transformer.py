@@ -9,9 +9,9 @@ import numpy as np
 import torch
 
 from benchmarks.measure import paired, rate
+from lopsided.core.engine import Member
 from lopsided.core.spec import Spec
 from lopsided.engines.ensemble import Ensemble
-from lopsided.engines.members import Member
 from lopsided.tasks.state_tracking import StateTracking
 
 GROUP, HOPS, LAYERS, WIDTH, HEADS, BATCH = "S4", 4, 2, 64, 4, 256

@@ -6,6 +6,7 @@ Heavy imports (JAX, SciPy, plotting) happen inside the commands, so that `lopsid
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import time
@@ -14,7 +15,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, CycloptsError, Parameter
 
-from lopsided.core.errors import InputError
+from lopsided.core.errors import InputError, Stopped
 
 OUT = Path("lopsided-runs")
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print one JSON document on stdout, nothing else.")]
@@ -82,9 +83,9 @@ def run(
     as_json
         Print one JSON document on stdout, nothing else.
     """
-    from lopsided.recipe_run import prepare
     from lopsided.report.live import Display, Screen
-    from lopsided.signals import stop_on_signals
+    from lopsided.runs.recipe_run import prepare
+    from lopsided.runs.signals import stop_on_signals
     from lopsided.store.parts import Store
 
     asked = prepare(target, scale, seeds, set_)
@@ -98,7 +99,7 @@ def run(
     results = asked.results(store)
     assert results is not None
     claims = asked.claims(results)
-    page = _write_report(store, [asked], store.root / "reports" / asked.label / "index.html")
+    page = _write_report(store, [(asked, results, claims)], store.root / "reports" / asked.label / "index.html")
     from lopsided.report.summary import arm_summaries
 
     arms = arm_summaries(results, asked.recipe)
@@ -136,14 +137,18 @@ def report(
     output
         File to write; DIRECTORY/reports/report.html if left out.
     """
-    from lopsided.recipe_run import recorded
-    from lopsided.store.parts import Store
+    from lopsided.runs.recipe_run import recorded
 
     store = _existing(directory)
-    runs = [r for r in recorded(store) if r.results(store) is not None]
+    page = output or directory / "reports" / "report.html"
+    if page.is_dir() or not page.name:
+        raise InputError(f"--output {str(page)!r}: is a folder; name a file")
+    store.require_readable()
+    found = [(asked, asked.results(store)) for asked in recorded(store)]
+    runs = [(asked, results, asked.claims(results)) for asked, results in found if results is not None]
     if not runs:
         raise InputError(f"directory = {str(directory)!r}: holds no finished run")
-    print(_write_report(Store(directory), runs, output or directory / "reports" / "report.html"))
+    print(_write_report(store, runs, page))
 
 
 @app.command
@@ -156,13 +161,16 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
         Names of recipes; all of them if left out.
     """
     from lopsided.core.registry import registered
-    from lopsided.recipe_run import find, latest
-    from lopsided.store.parts import Store
+    from lopsided.runs.manifest import recorded
+    from lopsided.runs.recipe_run import latest
+    from lopsided.runs.targets import find
 
-    store = Store(out)
-    claims = []
-    for recipe in [find(name) for name in recipes or registered("recipe")]:
-        found = latest(store, recipe)
+    asked = [find(name) for name in recipes or registered("recipe")]
+    store = _existing(out)
+    store.require_readable()
+    manifests, claims = recorded(store), []
+    for recipe in asked:
+        found = latest(manifests, recipe)
         if found is None:
             claims += [s.not_run(recipe.name, "laptop") for s in recipe.statements()]
         else:
@@ -177,30 +185,27 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
 
 @app.command
 def query(sql: str, /, *, out: Out = OUT, as_json: Json = False) -> None:
-    """Ask the store in SQL: views `rows` (spec, seed, step, samples, …, metric, value) and `members`.
+    """Ask the store in SQL: `rows` (spec, seed, step, samples, …, metric, value), `members` and `arms`.
 
     Parameters
     ----------
     sql
-        For example "SELECT spec, max(value) FROM rows WHERE metric = 'test/accuracy' GROUP BY spec".
+        One SELECT, for example "SELECT arm, median(value) FROM rows JOIN arms USING (spec) GROUP BY arm".
     """
-    import duckdb
+    from lopsided.runs.manifest import recorded
+    from lopsided.store.tables import query as ask
 
-    from lopsided.store.rows import connect
-
-    with connect(_existing(out)) as con:
-        try:
-            answer = con.execute(sql)
-            columns = [c[0] for c in answer.description or []]
-            rows = answer.fetchall()
-        except duckdb.Error as error:
-            raise InputError(f"query: {str(error).splitlines()[0]}") from None
+    store = _existing(out)
+    store.require_readable()
+    answer = ask(store, [row for found in recorded(store) for row in found.rows()], sql)
     if as_json:
-        _print_json({"columns": columns, "rows": rows})
+        _print_json({"columns": answer.columns, "rows": answer.rows, "more": answer.more})
         return
     from lopsided.report.terminal import query_table
 
-    query_table(columns, rows)
+    query_table(answer.columns, answer.rows)
+    if answer.more:
+        print(f"lopsided: only the first {len(answer.rows):,} rows are shown", file=sys.stderr)
 
 
 @app.command
@@ -212,7 +217,7 @@ def status(directory: Path = OUT, /, *, as_json: Json = False) -> None:
     directory
         Folder of the store.
     """
-    from lopsided.recipe_run import recorded
+    from lopsided.runs.manifest import recorded
     from lopsided.store.status import folder_status
 
     store = _existing(directory)
@@ -234,20 +239,26 @@ def doctor() -> None:
 
 
 def _write_report(store: Any, runs: list[Any], page: Path) -> Path:
+    """Page and figures of runs, each with its results and claims."""
     from lopsided.report.html import Section, write
     from lopsided.report.matplotlib_draw import save
 
+    parts = [part for part in store.parts() if part.final]
     sections = []
-    for asked in runs:
-        results = asked.results(store)
-        figure = asked.figure(results)
-        folder = store.root / "reports" / asked.label
-        folder.mkdir(parents=True, exist_ok=True)
-        save(figure, folder / "figure")
-        hashes = {spec.content_hash() for spec in asked.arms.values()}
-        made = [p.provenance for p in store.parts() if p.final and hashes & set(p.specs)]
-        sections.append(Section(asked.recipe, results, asked.claims(results), figure, asked.overrides, made))
-    return write(sections, page)
+    try:
+        for asked, results, claims in runs:
+            figure = asked.figure(results)
+            folder = page.parent if len(runs) == 1 else page.parent / asked.label
+            folder.mkdir(parents=True, exist_ok=True)
+            save(figure, folder / "figure")
+            hashes = {spec.content_hash() for spec in asked.arms.values()}
+            made = [store.provenance(part) for part in parts if hashes & set(part.seeds)]
+            sections.append(Section(asked.recipe, results, claims, figure, asked.overrides, made))
+        return write(sections, page)
+    except OSError as error:
+        raise InputError(
+            f"report {str(page)!r}: cannot be written ({error.strerror or error}); rows are safe"
+        ) from None
 
 
 def _existing(folder: Path) -> Any:
@@ -255,30 +266,45 @@ def _existing(folder: Path) -> Any:
 
     if not (folder / "parts").is_dir():
         raise InputError(f"out = {str(folder)!r}: no store there; `lopsided run RECIPE --out DIR` makes one")
-    return Store(folder)
+    store = Store(folder)
+    store.require_format()
+    return store
 
 
 def _print_json(document: Any) -> None:
-    json.dump(document, sys.stdout, indent=1, allow_nan=False, default=str)
+    json.dump(_finite(document), sys.stdout, indent=1, allow_nan=False, default=str)
     sys.stdout.write("\n")
+
+
+def _finite(value: Any) -> Any:
+    """The same with null for what is not a finite number."""
+    if isinstance(value, dict):
+        return {str(k): _finite(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(v) for v in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point: user mistakes become one line and exit code 2."""
     try:
         app(arguments, exit_on_error=False, print_error=False)
+        sys.stdout.flush()
     except InputError as error:
         _fail(str(error))
     except CycloptsError as error:
         _fail(" ".join(str(error).split()))
+    except Stopped:
+        print("\nlopsided: stopped; everything computed is committed. The same command goes on.", file=sys.stderr)
+        sys.exit(130)
     except KeyboardInterrupt:
         print("\nlopsided: stopped at once; the same command goes on from the last commit.", file=sys.stderr)
         sys.exit(130)
-    except Exception as error:
-        if type(error).__name__ != "Stopped":  # imported late: the command line starts without heavy modules
-            raise
-        print("\nlopsided: stopped; everything computed is committed. The same command goes on.", file=sys.stderr)
-        sys.exit(130)
+    except BrokenPipeError:  # the reader of our output has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except OSError as error:  # for example a full disk behind our output
+        _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}")
 
 
 def _fail(message: str) -> None:

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from lopsided.core.engine import Member
 from lopsided.core.errors import InputError
 from lopsided.core.registry import registered
 from lopsided.core.spec import Spec
 from lopsided.engines.ensemble import Ensemble
-from lopsided.engines.members import Member
 
 SETTINGS = {
     "parity, perceptron": {"task": {"name": "sparse-parity", "d": 6, "k": 2}, "model": {"name": "mlp", "width": 4}},

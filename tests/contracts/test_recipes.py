@@ -9,9 +9,9 @@ from markupsafe import escape
 from lopsided.core.recipe import SCALES
 from lopsided.core.registry import registered
 from lopsided.core.spec import Spec
-from lopsided.recipe_run import prepare
 from lopsided.report.html import Section, write
 from lopsided.report.matplotlib_draw import save
+from lopsided.runs.recipe_run import prepare
 from lopsided.store.parts import Store
 from lopsided.store.results import Arm, Results
 

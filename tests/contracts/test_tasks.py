@@ -7,8 +7,9 @@ import pytest
 from scipy.stats import chisquare
 
 from lopsided.core.keys import seed_words, stream
-from lopsided.core.protocols import Classes, Scalar, SkillLaw, Tokens, Vector, Vectors
 from lopsided.core.registry import registered
+from lopsided.core.shapes import Classes, Scalar, Tokens, Vector, Vectors
+from lopsided.core.task import SkillLaw
 from lopsided.skills.distributions import PowerLaw, Uniform
 from lopsided.skills.ranks import skill_at_rank
 
@@ -55,15 +56,15 @@ def exact(task):
 def law_of(task, skills, order="lexicographic", seed=0):
     if not task.n_skills:
         return None
-    return SkillLaw(skills.path(task.n_skills).cumulative(0.0), skill_at_rank(order, task.n_skills, seed))
+    return SkillLaw(skills.schedule(task.n_skills).cumulative(0.0), skill_at_rank(order, task.n_skills, seed))
 
 
 def draw(task, n, seed=0, name="train", skills=None, order="lexicographic", start=0):
     law = law_of(task, skills or Uniform(), order, seed)
-    world = task.world(stream(seed, "world"))
+    latent = task.latent(stream(seed, "world"))
     key = stream(seed, name)
     index = jnp.arange(start, start + n, dtype=jnp.uint32)
-    return jax.jit(jax.vmap(lambda i: task.sample(key, i, law, world)))(index), world
+    return jax.jit(jax.vmap(lambda i: task.sample(key, i, law, latent)))(index), latent
 
 
 @each_task
@@ -104,12 +105,12 @@ def test_shapes_and_ranges(task):
 
 @each_task
 def test_labels_equal_the_slow_oracle(task):
-    batch, world = draw(task, 300)
-    world = jax.tree.map(np.asarray, world)
+    batch, latent = draw(task, 300)
+    latent = jax.tree.map(np.asarray, latent)
     # A real-valued target is computed in float32, its oracle in float64.
     close = 1e-4 if isinstance(task.outputs, Scalar) and not task.outputs.signs else 0
     for x, y in zip(np.asarray(batch.inputs), np.asarray(batch.targets), strict=True):
-        np.testing.assert_allclose(task.oracle(x, world), y, rtol=close, atol=close)
+        np.testing.assert_allclose(task.oracle(x, latent), y, rtol=close, atol=close)
 
 
 @each_task
@@ -122,7 +123,7 @@ def test_skills_come_as_often_as_declared(task, order):
     batch, _ = draw(task, 40_000, skills=skills, order=order, seed=5)
     counts = np.bincount(np.asarray(batch.skills).ravel(), minlength=task.n_skills)
     by_rank = counts[np.asarray(skill_at_rank(order, task.n_skills, 5))]
-    expected = skills.path(task.n_skills).probabilities() * counts.sum()
+    expected = skills.schedule(task.n_skills).probabilities() * counts.sum()
     assert chisquare(by_rank, expected).pvalue > 1e-4
 
 
@@ -134,8 +135,8 @@ def test_chance_is_the_best_constant_guess(task):
     @jax.jit
     @jax.vmap
     def targets_of(words):
-        key, world = stream(words, "train"), task.world(stream(words, "world"))
-        return jax.vmap(lambda i: task.sample(key, i, law, world).targets)(index)
+        key, latent = stream(words, "train"), task.latent(stream(words, "world"))
+        return jax.vmap(lambda i: task.sample(key, i, law, latent).targets)(index)
 
     targets = np.asarray(targets_of(jnp.array([seed_words(s) for s in range(seeds)], jnp.uint32)))
     guesses, counts = np.unique(targets.reshape(seeds * n, -1), axis=0, return_counts=True)
@@ -161,15 +162,15 @@ def test_neighbouring_seeds_and_test_streams_share_no_sample(task, other):
 @each_task
 def test_levels_are_real_tasks(task):
     """At every level the label is the oracle's for that input; the highest level is the task itself."""
-    law, world, key = law_of(task, Uniform()), task.world(stream(0, "world")), stream(0, "train")
+    law, latent, key = law_of(task, Uniform()), task.latent(stream(0, "world")), stream(0, "train")
     index = jnp.arange(40, dtype=jnp.uint32)
     for level in range(task.levels):
-        batch = jax.vmap(lambda i, j=level: task.sample(key, i, law, world, j))(index)
+        batch = jax.vmap(lambda i, j=level: task.sample(key, i, law, latent, j))(index)
         close = 1e-4 if isinstance(task.outputs, Scalar) and not task.outputs.signs else 0
         for x, y in zip(np.asarray(batch.inputs), np.asarray(batch.targets), strict=True):
-            found = task.oracle(x, jax.tree.map(np.asarray, world))
+            found = task.oracle(x, jax.tree.map(np.asarray, latent))
             np.testing.assert_allclose(found, y, rtol=close, atol=close)
-    plain = jax.vmap(lambda i: task.sample(key, i, law, world))(index)
+    plain = jax.vmap(lambda i: task.sample(key, i, law, latent))(index)
     assert (batch.inputs == plain.inputs).all()
 
 

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import json, sys
 from lopsided.core.spec import Spec
-from lopsided.run import Stopped, run
+from lopsided.runs.worker import Stopped, run
 from lopsided.signals import stop_on_signals
 from lopsided.store.parts import Store
 specs = [Spec.parse(s) for s in json.loads(sys.argv[2])]

@@ -8,7 +8,8 @@ import threading
 
 import pytest
 
-from lopsided.run import Stopped, run
+from lopsided.core.execution import Execution
+from lopsided.runs.worker import Stopped, run
 from lopsided.store.parts import Store
 from tests.faults.helpers import ROOT, rows
 
@@ -28,9 +29,9 @@ def in_parts(spec, folder, until=400):
 
     if until < 400:
         with pytest.raises(Stopped):
-            run([spec], 2, Store(folder), watch, commit_seconds=0.0, stop=stop)
+            run([spec], 2, Store(folder), watch, execution=Execution(commit_seconds=0.0), stop=stop)
     else:
-        run([spec], 2, Store(folder), commit_seconds=0.0)
+        run([spec], 2, Store(folder), execution=Execution(commit_seconds=0.0))
 
 
 def cut(file):

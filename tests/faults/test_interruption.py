@@ -11,8 +11,9 @@ import time
 import numpy as np
 import pytest
 
+from lopsided.core.execution import Execution
 from lopsided.core.spec import Spec
-from lopsided.run import Stopped, run
+from lopsided.runs.worker import Stopped, run
 from lopsided.store.parts import Store
 from tests.faults.helpers import finish, rows, start
 
@@ -121,7 +122,14 @@ def test_exact_runs_stopped_anywhere_go_on_bit_for_bit(tmp_path):
                 stop.set()
 
         try:
-            run(specs, 2, Store(tmp_path / "broken"), after_three, commit_seconds=0.0, stop=stop)
+            run(
+                specs,
+                2,
+                Store(tmp_path / "broken"),
+                after_three,
+                execution=Execution(commit_seconds=0.0),
+                stop=stop,
+            )
             break
         except Stopped:
             stops += 1

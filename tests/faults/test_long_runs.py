@@ -5,7 +5,8 @@ import resource
 import subprocess
 import sys
 
-from lopsided.run import run
+from lopsided.core.execution import Execution
+from lopsided.runs.worker import run
 from lopsided.store.parts import Store
 
 
@@ -19,7 +20,13 @@ def test_memory_is_flat_over_100_000_steps(parity, tmp_path):
     """After a warm-up of a fifth of the run, at most 24 MiB more; 1,000 evaluations, a commit about every 0.2 s."""
     spec = parity(steps=100_000, evaluation={"every": 100, "samples": 64})
     sizes = []
-    run([spec], 2, Store(tmp_path), lambda p: sizes.append(resident()), commit_seconds=0.2)
+    run(
+        [spec],
+        2,
+        Store(tmp_path),
+        lambda p: sizes.append(resident()),
+        execution=Execution(commit_seconds=0.2),
+    )
     warm, end = sizes[len(sizes) // 5], sizes[-1]
     assert end - warm < 24 * 2**20
 
@@ -27,7 +34,7 @@ def test_memory_is_flat_over_100_000_steps(parity, tmp_path):
 WHOLE_CUBE = """
 from lopsided.core.spec import Spec
 from lopsided.engines.ensemble import Ensemble
-from lopsided.engines.members import Member
+from lopsided.core.engine import Member
 parts = {
     "task": {"name": "sparse-parity", "d": 20, "k": 6},
     "model": {"name": "mlp", "width": 64},

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from lopsided.store.claims import Claims, owner
+from lopsided.store.leases import Leases, owner
 from lopsided.store.parts import Store
 from tests.faults.helpers import finish, rows, start
 
@@ -43,7 +43,7 @@ def test_a_dead_process_is_taken_over(parity, tmp_path):
             time.sleep(0.05)
         process.send_signal(signal.SIGKILL)
         process.communicate()
-    claims = Claims(tmp_path)
+    claims = Leases(tmp_path)
     assert [c.alive for c in claims.all()] in ([False], [])
     out, _ = finish(tmp_path, specs, 2)
     assert "trained 2" in out
@@ -51,7 +51,7 @@ def test_a_dead_process_is_taken_over(parity, tmp_path):
 
 
 def test_a_claim_is_alive_only_with_its_process(tmp_path):
-    claims = Claims(tmp_path)
+    claims = Leases(tmp_path)
     with claims.lock():
         claims.take("job", [("a", 0)], 10)
     assert claims.all()[0].alive
@@ -69,7 +69,7 @@ def test_a_claim_is_alive_only_with_its_process(tmp_path):
 
 
 def test_a_lock_of_a_dead_process_is_broken(tmp_path):
-    claims = Claims(tmp_path)
+    claims = Leases(tmp_path)
     (tmp_path / "claims" / ".lock").write_text(json.dumps(owner() | {"pid": 2**22 + 1}))
     with claims.lock():
         pass
@@ -107,7 +107,7 @@ def test_a_failed_job_is_remembered_until_it_succeeds(error, parity, tmp_path, m
         patch.setattr(run_module, "Ensemble", fail)
         with pytest.raises(type(error)):
             run_module.run([spec], 1, store)
-    assert type(error).__name__ in Claims(tmp_path).failures()[0]["message"]
-    assert Claims(tmp_path).all() == []
+    assert type(error).__name__ in Leases(tmp_path).failures()[0]["message"]
+    assert Leases(tmp_path).all() == []
     run_module.run([spec], 1, store)
-    assert Claims(tmp_path).failures() == []
+    assert Leases(tmp_path).failures() == []

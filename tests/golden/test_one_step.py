@@ -8,9 +8,9 @@ import jax
 import numpy as np
 import pytest
 
+from lopsided.core.engine import Member
 from lopsided.core.keys import stream, words
 from lopsided.engines.ensemble import Ensemble
-from lopsided.engines.members import Member
 
 
 def after(spec, seed=7):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lopsided.core.keys import stream
-from lopsided.core.protocols import Classes, Tokens
+from lopsided.core.shapes import Classes, Tokens
 from lopsided.models._parts import Linear, Norm
 from lopsided.models.transformer import Transformer
 from tests.reference import hugging_face as reference

@@ -18,7 +18,7 @@ CASES = [(d, k, alpha) for d in (4, 9) for k in (2, 4, 6) for alpha in (0.0, 1.0
 
 def setting(d, alpha, seed=0):
     rng = np.random.default_rng(seed)
-    return rng.normal(0, 0.7, d), np.sign(rng.normal(size=d)), PowerLaw(alpha=alpha).path(d).probabilities()
+    return rng.normal(0, 0.7, d), np.sign(rng.normal(size=d)), PowerLaw(alpha=alpha).schedule(d).probabilities()
 
 
 @pytest.mark.parametrize(("d", "k", "alpha"), CASES)
@@ -57,7 +57,7 @@ def test_population_loss_is_the_mean_over_all_inputs(d, k):
 )
 def test_every_inequality_of_the_lemmas_holds_along_trajectories(d, k, alpha, r, seed):
     """Gradient descent at the stable step from a good start: lemmas 3 to 6 and 8, at every step."""
-    p = PowerLaw(alpha=alpha).path(d).probabilities()
+    p = PowerLaw(alpha=alpha).schedule(d).probabilities()
     u = np.random.default_rng(seed).normal(0, r, d)
     a_0, _ = theory.moments(u, p)
     u, a_0 = (u, a_0) if a_0 > 0 else (-u, -a_0)
@@ -91,7 +91,7 @@ def test_every_inequality_of_the_lemmas_holds_along_trajectories(d, k, alpha, r,
 
 def test_printed_bound_of_the_hessian_fails_in_the_region_it_is_stated_for():
     """u = 2^{1/k} (1, ..., 1) has B^k = 2 A^k and a larger Hessian than 3 k² ‖p‖; the stable step survives it."""
-    k, p = 4, PowerLaw(alpha=3.0).path(4).probabilities()
+    k, p = 4, PowerLaw(alpha=3.0).schedule(4).probabilities()
     u = np.full(4, 0.999 * 2 ** (1 / k))
     a, b = theory.moments(u, p)
     norm = np.abs(np.linalg.eigvalsh(theory.hessian(u, p, k))).max()
@@ -104,7 +104,7 @@ def test_printed_bound_of_the_hessian_fails_in_the_region_it_is_stated_for():
 @given(u=st.lists(st.floats(-2, 2), min_size=3, max_size=3), k=st.sampled_from([2, 4, 6]), alpha=st.floats(0, 3))
 def test_lower_bound_of_the_gradient_holds_everywhere(u, k, alpha):
     """Lemma 5 needs no good start: Cauchy-Schwarz is enough."""
-    p = PowerLaw(alpha=alpha).path(3).probabilities()
+    p = PowerLaw(alpha=alpha).schedule(3).probabilities()
     gradient = theory.gradient(np.array(u), p, k)
     assert gradient @ gradient >= theory.polyak_lojasiewicz_bound(np.array(u), p, k) * (1 - 1e-9) - ROUNDING
 
@@ -133,7 +133,7 @@ def test_needs_of_a_correlational_learner():
 def test_initial_moments_follow_the_stated_laws():
     """A(0) ~ N(0, r²‖p‖²) and B(0) close to r²."""
     d, r = 200, 0.3
-    p = PowerLaw(alpha=0.5).path(d).probabilities()
+    p = PowerLaw(alpha=0.5).schedule(d).probabilities()
     draws = np.random.default_rng(0).normal(0, r, (20_000, d))
     a, b = draws @ p, draws**2 @ p
     assert a.std() == pytest.approx(theory.initial_similarity(p, r), rel=0.02)
@@ -152,13 +152,13 @@ def test_correlation_of_two_targets_under_uniform_skills():
 
 def test_sampled_gradient_descent_approaches_population_as_the_batch_grows():
     """The engine's k-composition run against the exact population trajectory: the gap shrinks like batch^-1/2."""
+    from lopsided.core.engine import Member
     from lopsided.core.keys import stream
     from lopsided.core.spec import Spec
     from lopsided.engines.ensemble import Ensemble
-    from lopsided.engines.members import Member
 
     d, k, lr, steps = 8, 2, 0.5, 30
-    p = PowerLaw(alpha=1.0).path(d).probabilities()
+    p = PowerLaw(alpha=1.0).schedule(d).probabilities()
     gaps = []
     for batch in (64, 4096):
         spec = Spec.parse(
@@ -177,7 +177,7 @@ def test_sampled_gradient_descent_approaches_population_as_the_batch_grows():
         list(ensemble.run())
         distance = []
         for seed in range(16):
-            target = np.asarray(spec.task.world(stream(seed, "world")), np.float64)
+            target = np.asarray(spec.task.latent(stream(seed, "world")), np.float64)
             first = spec.model.init(stream(seed, "init"), spec.task.inputs, spec.task.outputs)
             u = np.asarray(first.w, np.float64) * target
             for _ in range(steps):

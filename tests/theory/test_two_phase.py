@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lopsided.core.engine import Member
 from lopsided.core.errors import InputError
 from lopsided.core.keys import stream
 from lopsided.core.spec import Spec
 from lopsided.engines.ensemble import Ensemble
-from lopsided.engines.members import Member
 from lopsided.theory import two_phase as theory
 
 ETA, EPSILON = 0.1, 0.1
@@ -36,8 +36,8 @@ def final(spec, seeds):
 def by_hand(spec, seed):
     """(steps of phase 1, of both phases, |q_0| sqrt(N)) in float64."""
     plan, d = spec.plan, spec.task.d
-    world, key = None, stream(seed, "train")
-    samples = [spec.task.sample(key, i, None, world) for i in range(plan.size)]
+    latent, key = None, stream(seed, "train")
+    samples = [spec.task.sample(key, i, None, latent) for i in range(plan.size)]
     x = np.array([np.asarray(s.inputs, np.float64) for s in samples])
     y = np.array([float(s.targets) for s in samples])
     moment = (x * y[:, None]).T @ x / plan.size

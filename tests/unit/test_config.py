@@ -42,13 +42,13 @@ def test_dials_do_not_split_an_ensemble_but_shapes_do(parity):
     base = parity()
     dial = parity(optimizer={"name": "sgd", "lr": 0.1}, plan={"name": "fixed", "size": 99, "batch": 16})
     shape = parity(plan={"name": "fixed", "size": 64, "batch": 8})
-    assert dial.skeleton() == base.skeleton() != shape.skeleton()
+    assert dial.static_key() == base.static_key() != shape.static_key()
 
 
 def test_bind_puts_dials_back(parity):
     spec = parity()
-    assert spec.bind(spec.dials()) == spec
-    assert spec.bind({"optimizer": {"lr": 7.0}}).optimizer.lr == 7.0
+    assert spec.with_traced(spec.traced_values()) == spec
+    assert spec.with_traced({"optimizer": {"lr": 7.0}}).optimizer.lr == 7.0
 
 
 @pytest.mark.parametrize(

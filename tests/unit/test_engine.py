@@ -5,11 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from lopsided.core.engine import Member
 from lopsided.core.keys import below, stream, words
 from lopsided.engines import ensemble as ensemble_module
 from lopsided.engines import program as program_module
 from lopsided.engines.ensemble import Ensemble, members_that_fit
-from lopsided.engines.members import Member, group_key
+from lopsided.engines.members import program_key
 from lopsided.engines.program import Program
 
 
@@ -136,7 +137,7 @@ def test_skill_distributions_share_one_program(tracking):
         {"name": "binned-power-law", "alpha": 1, "bins": 2},
         {"name": "annealed"},
     ]
-    assert len({group_key(tracking(skills=kind)) for kind in kinds}) == 1
+    assert len({program_key(tracking(skills=kind)) for kind in kinds}) == 1
 
 
 def test_arms_in_one_ensemble_train_on_their_own_distribution(tracking):

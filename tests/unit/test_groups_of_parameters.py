@@ -5,11 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from lopsided.core.engine import Member
 from lopsided.core.errors import InputError
 from lopsided.core.keys import stream
-from lopsided.core.protocols import Scalar, Vector
+from lopsided.core.shapes import Scalar, Vector
 from lopsided.engines.ensemble import Ensemble
-from lopsided.engines.members import Member, group_key
+from lopsided.engines.members import program_key
 from lopsided.models.mlp import MLP
 
 FIRST, LAST = "layers.0.*", "layers.1.*"
@@ -66,7 +67,7 @@ def test_one_rate_for_all_is_the_plain_rate(parity):
 
 def test_factors_are_dials_and_patterns_are_not(parity):
     a, b, c = (parity(groups=[{"match": m, "lr": r}]) for m, r in ((FIRST, 1.0), (FIRST, 7.0), (LAST, 1.0)))
-    assert group_key(a) == group_key(b) != group_key(c)
+    assert program_key(a) == program_key(b) != program_key(c)
     together = Ensemble([Member(a, 3), Member(b, 3)])
     list(together.run())
     alone = params_after(b)

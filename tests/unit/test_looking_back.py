@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lopsided.core.engine import Member
 from lopsided.core.errors import InputError
 from lopsided.core.keys import stream, words
 from lopsided.core.probe import Trained
-from lopsided.core.protocols import SkillLaw
 from lopsided.core.spec import Spec
+from lopsided.core.task import SkillLaw
 from lopsided.engines.ensemble import Ensemble
-from lopsided.engines.members import Member
 from lopsided.probes._plane import principal_plane
 from lopsided.probes.landscape import Landscape
 
@@ -145,7 +145,7 @@ def test_tail_gradient_is_the_norm_of_the_expected_gradient():
     (last,) = list(ensemble.run())
     for seed in range(3):
         w = np.asarray(ensemble.state.params.w)[seed].astype(float)
-        sign = np.asarray(one.task.world(stream(seed, "world")))
+        sign = np.asarray(one.task.latent(stream(seed, "world")))
         for name, others in (("head", range(2)), ("middle", range(2, 8))):
             total = np.zeros(10)
             pairs = list(itertools.product(range(8, 10), others))

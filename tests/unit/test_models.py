@@ -3,11 +3,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from lopsided.models._linear import matmul
 
 from lopsided.core.errors import InputError
 from lopsided.core.keys import stream
-from lopsided.core.protocols import Classes, Scalar, Tokens, Vector, Vectors
-from lopsided.models._linear import matmul
+from lopsided.core.shapes import Classes, Scalar, Tokens, Vector, Vectors
 from lopsided.models._parts import rotated
 from lopsided.models.mlp import MLP
 from lopsided.models.product import Product

@@ -3,7 +3,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from lopsided.core.protocols import Sample
+from lopsided.core.batch import Sample
 from lopsided.optim.losses import correct, losses
 from lopsided.optim.optimizers import SGD, AdamW
 

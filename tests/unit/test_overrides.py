@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lopsided.core.errors import InputError
 from lopsided.core.spec import Spec
-from lopsided.recipe_run import _changed, prepare
+from lopsided.runs.recipe_run import _changed, prepare
 from tests.conftest import PARITY, TRACKING
 
 EXAMPLES = 10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 300

@@ -22,13 +22,13 @@ LONGEST = 40
 
 @partial(jax.jit, static_argnums=0)
 def _draw(skeleton, dials, key):
-    return jax.vmap(lambda t: skeleton.bind(dials).draw(key, t).index)(jnp.arange(LONGEST))
+    return jax.vmap(lambda t: skeleton.with_traced(dials).draw(key, t).index)(jnp.arange(LONGEST))
 
 
 def indices(plan, steps, key=KEY):
     """(steps, batch) indices, drawn as the engine draws them: sizes are traced, so one compilation serves them all."""
-    dials = plan.dials()
-    zero = plan.bind(jax.tree.map(lambda x: 1, dials))
+    dials = plan.traced_values()
+    zero = plan.with_traced(jax.tree.map(lambda x: 1, dials))
     return np.asarray(_draw(zero, dials, key))[:steps]
 
 
@@ -127,8 +127,8 @@ def test_draws_are_functions_of_key_and_step(size, step):
 def test_sizes_and_lengths_of_phases_are_dials():
     """Members with other phase sizes share a program."""
     a, b = (Phases(batch=4, phases=[{"size": n, "steps": 2}, {"size": 9, "steps": 3}]) for n in (3, 5))
-    assert a.skeleton() == b.skeleton()
-    assert a.bind(b.dials()) == b
+    assert a.static_key() == b.static_key()
+    assert a.with_traced(b.traced_values()) == b
 
 
 def gd_phases(*pairs):
@@ -155,8 +155,8 @@ def test_full_batch_phases_use_all_of_the_phase(pairs):
 
 def test_full_batch_phases_train_as_full_batches_do(parity):
     """One phase is full-batch gradient descent; a second, larger one goes on from there."""
+    from lopsided.core.engine import Member
     from lopsided.engines.ensemble import Ensemble
-    from lopsided.engines.members import Member
 
     def loss(plan, steps):
         spec = parity(plan=plan, steps=steps, evaluation={"every": 3, "samples": 64})

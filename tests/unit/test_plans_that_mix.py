@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lopsided.core.engine import Member
 from lopsided.core.errors import InputError
 from lopsided.core.keys import stream
 from lopsided.core.spec import Spec
 from lopsided.engines.ensemble import Ensemble
-from lopsided.engines.members import Member
-from lopsided.member_rows import rows_of
 from lopsided.plans.auto_schedule import AutoSchedule
 from lopsided.plans.by_group import ByGroup
 from lopsided.plans.phases import Phases
 from lopsided.plans.simple import Online
 from lopsided.plans.two_set import TwoSet
-from lopsided.run import run
+from lopsided.runs.rows import rows_of
+from lopsided.runs.worker import run
 from lopsided.store.parts import Store
 from lopsided.store.results import load
 

@@ -81,8 +81,8 @@ def flow(**plan):
 
 
 def test_a_settled_flow_stands_still_and_was_not_changed_before():
+    from lopsided.core.engine import Member
     from lopsided.engines.ensemble import Ensemble
-    from lopsided.engines.members import Member
 
     assert "settled" not in flow().canonical_json()
     runs = [

@@ -6,11 +6,11 @@ import jax
 import numpy as np
 import pytest
 
+from lopsided.core.engine import Member
 from lopsided.core.errors import InputError
 from lopsided.engines.ensemble import Ensemble
-from lopsided.engines.members import Member
 from lopsided.engines.pool import Pool
-from lopsided.run import run
+from lopsided.runs.worker import run
 from lopsided.store.parts import Store
 from lopsided.store.results import load
 from lopsided.store.rows import connect

@@ -5,12 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from lopsided.core.engine import Member
 from lopsided.core.errors import InputError
 from lopsided.core.keys import stream
 from lopsided.core.spec import Spec
 from lopsided.engines.ensemble import Ensemble
 from lopsided.engines.idealised import Idealised
-from lopsided.engines.members import Member
 from lopsided.tasks._tensor import correlation_loss, square_loss
 from lopsided.theory.additive_teacher import idealised
 from lopsided.theory.greedy_selection import greedy_selection, selection_matrix
@@ -77,10 +77,10 @@ def test_gradient_equals_finite_differences_through_the_student():
     """Through norms and unit vectors, all the way to the weights."""
     spec = teacher_student()
     with jax.enable_x64(True):
-        world = spec.task.world(stream(0, "world"))
+        latent = spec.task.latent(stream(0, "world"))
         params = spec.model.init(stream(0, "init"), spec.task.inputs, spec.task.outputs)
         params = jax.tree.map(lambda x: x.astype(jnp.float64) * 5, params)
-        loss = lambda p: spec.task.population_loss(p, world, "square", None)  # noqa: E731
+        loss = lambda p: spec.task.population_loss(p, latent, "square", None)  # noqa: E731
         gradient = jax.grad(loss)(params).v
         for k, i in ((0, 0), (2, 5), (5, 11)):
             step = jnp.zeros_like(params.v).at[k, i].set(1e-6)
@@ -91,15 +91,15 @@ def test_gradient_equals_finite_differences_through_the_student():
 def test_per_sample_gradients_average_to_the_population_gradient():
     """400,000 samples; every coordinate within five standard errors, and most within two."""
     spec = teacher_student(model={"name": "student", "width": 3, "sigma_0": 0.7})
-    world = spec.task.world(stream(0, "world"))
+    latent = spec.task.latent(stream(0, "world"))
     params = spec.model.init(stream(0, "init"), spec.task.inputs, spec.task.outputs)
-    exact = jax.grad(lambda p: spec.task.population_loss(p, world, "square", None))(params).v
+    exact = jax.grad(lambda p: spec.task.population_loss(p, latent, "square", None))(params).v
     key = stream(1, "train")
 
     @jax.vmap
     def of_sample(index):
         def loss(p):
-            sample = spec.task.sample(key, index, None, world)
+            sample = spec.task.sample(key, index, None, latent)
             return 0.5 * (p(sample.inputs[None])[0] - sample.targets) ** 2
 
         return jax.grad(loss)(params).v
@@ -199,7 +199,7 @@ def test_probe_selects_like_theory_and_measures_what_it_says():
     first = spec.model.init(stream(0, "init"), spec.task.inputs, spec.task.outputs)
     u = np.asarray(first.ridges()[1], np.float64)[:, :3]
     with jax.enable_x64(True):
-        weights = np.asarray(spec.task.world(stream(0, "world")).weights)
+        weights = np.asarray(spec.task.latent(stream(0, "world")).weights)
     chosen = greedy_selection(selection_matrix(weights, u, 4))
     v = np.asarray(ensemble.state.params.v[0])
     now = v / np.linalg.norm(v, axis=1, keepdims=True)
@@ -306,7 +306,7 @@ def member_of(spec, seed):
     """(weights folded with the hidden signs, frequencies of skills), drawn as any engine draws them."""
     from lopsided.skills.ranks import skill_at_rank
 
-    target = np.asarray(spec.task.world(stream(seed, "world")), np.float64)
+    target = np.asarray(spec.task.latent(stream(seed, "world")), np.float64)
     first = spec.model.init(stream(seed, "init"), spec.task.inputs, spec.task.outputs)
     order = np.asarray(skill_at_rank(spec.rank_order, spec.task.n_skills, seed))
     return np.asarray(first.w, np.float64) * target, order
@@ -323,7 +323,7 @@ def test_steps_under_skill_frequencies_are_those_of_theory(start, end):
     found = list(ensemble.run())[-1].metrics
     for seed in range(3):
         u, order = member_of(spec, seed)
-        path = spec.skills.path(6)
+        path = spec.skills.schedule(6)
         for t in range(40):
             p = np.zeros(6)
             p[order] = path.probabilities(t / 40)

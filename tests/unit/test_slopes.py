@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lopsided.core.spec import Evaluation, Geometric
+from lopsided.core.evaluation import Evaluation, Geometric
 from lopsided.stats.slopes import of_points, segmented, straight
 from lopsided.stats.transitions import crossing, sharpness
 from lopsided.stats.verdict import Statement

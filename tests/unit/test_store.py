@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lopsided.core.errors import InputError
-from lopsided.run import run
+from lopsided.runs.worker import run
 from lopsided.store.parts import Part, Store, StoreError, job_name
 from lopsided.store.results import load
 from lopsided.store.rows import COLUMNS, connect, no_rows, write_rows

@@ -24,16 +24,16 @@ SIM = {
 
 
 def samples(spec, n, seed=3, random=None, name="train"):
-    world, train = spec.task.world(stream(seed, "world")), stream(seed, name)
+    latent, train = spec.task.latent(stream(seed, "world")), stream(seed, name)
     words = jnp.array([seed, 0], jnp.uint32)
 
     @jax.jit
     def draw():
-        change = training_stream.change_of(spec, words, train, world)
-        one = lambda i: training_stream.sample(spec, change, train, i, None, world, None, random)  # noqa: E731
+        change = training_stream.change_of(spec, words, train, latent)
+        one = lambda i: training_stream.sample(spec, change, train, i, None, latent, None, random)  # noqa: E731
         return jax.vmap(one)(jnp.arange(n, dtype=jnp.uint32))
 
-    return draw(), world
+    return draw(), latent
 
 
 def test_balanced_inputs_have_mean_zero(parity):
@@ -47,23 +47,23 @@ def test_balanced_inputs_have_mean_zero(parity):
 
 def test_balanced_labels_have_mean_zero_in_every_class(parity):
     spec = parity(training_set={"remove": "balanced-labels"}, plan={"name": "full-batch", "size": 256})
-    found, world = samples(spec, 256)
+    found, latent = samples(spec, 256)
     x, y = np.asarray(found.inputs), np.asarray(found.targets)
     assert y.sum() == 0
     assert (x[y == 1].sum(0) == 0).all()
     assert (x[y == -1].sum(0) == 0).all()
-    assert all(spec.task.oracle(a, world) == b for a, b in zip(x, y, strict=True))
+    assert all(spec.task.oracle(a, latent) == b for a, b in zip(x, y, strict=True))
     assert len(np.unique(x, axis=0)) > 100
 
 
 def test_whitened_inputs_have_covariance_one():
     spec = Spec.parse({**SIM, "training_set": {"remove": "whitened"}})
-    found, world = samples(spec, 512)
+    found, latent = samples(spec, 512)
     x = np.asarray(found.inputs, np.float64)
     np.testing.assert_allclose(x.mean(0), 0, atol=1e-5)
     np.testing.assert_allclose(x.T @ x / 512, np.eye(12), atol=1e-4)
     for a, b in zip(x[:50], np.asarray(found.targets), strict=False):
-        np.testing.assert_allclose(spec.task.oracle(a, world), b, rtol=1e-3, atol=1e-3)
+        np.testing.assert_allclose(spec.task.oracle(a, latent), b, rtol=1e-3, atol=1e-3)
     plain, _ = samples(Spec.parse(SIM), 512)
     assert np.abs(np.asarray(plain.inputs).mean(0)).max() > 1e-2
 
@@ -78,11 +78,11 @@ def test_the_whole_population_comes_once(parity):
 
 def test_a_biased_stream_has_the_means_of_the_small_sample(parity):
     spec = parity(training_set={"biased_by": 8}, plan={"name": "online", "batch": 16})
-    found, world = samples(spec, 20_000)
+    found, latent = samples(spec, 20_000)
     x = np.asarray(found.inputs)
-    first = jax.vmap(lambda i: spec.task.sample(stream(3, "bias"), i, None, world).inputs)(jnp.arange(8))
+    first = jax.vmap(lambda i: spec.task.sample(stream(3, "bias"), i, None, latent).inputs)(jnp.arange(8))
     np.testing.assert_allclose(x.mean(0), np.asarray(first).mean(0), atol=0.03)
-    assert all(spec.task.oracle(a, world) == b for a, b in zip(x[:200], np.asarray(found.targets), strict=False))
+    assert all(spec.task.oracle(a, latent) == b for a, b in zip(x[:200], np.asarray(found.targets), strict=False))
     centred = x - x.mean(0)
     covariance = centred.T @ centred / len(x)
     assert np.abs(covariance - np.diag(np.diag(covariance))).max() < 0.03
@@ -111,16 +111,16 @@ def test_random_signs_are_fair_and_stay(parity):
 def test_random_direction_keeps_the_link():
     spec = Spec.parse({**SIM, "plan": phases("random")})
     found, _ = samples(spec, 20_000, random=jnp.bool_(True))
-    true, world = samples(spec, 20_000, random=jnp.bool_(False))
+    true, latent = samples(spec, 20_000, random=jnp.bool_(False))
     a, b = np.asarray(found.targets), np.asarray(true.targets)
     x = np.asarray(found.inputs)
     assert abs(a.var() - b.var()) < 0.1 * b.var() * 5  # heavy tails
     # E[y x x x] points at the direction: its overlap with the true one is that of two random directions.
-    other = spec.task.world(jax.random.fold_in(stream(3, "labels"), 0))
+    other = spec.task.latent(jax.random.fold_in(stream(3, "labels"), 0))
     np.testing.assert_allclose(
         a, np.asarray(jax.vmap(lambda v: spec.task.of_inputs(v, other).targets)(x)), rtol=1e-4, atol=1e-4
     )
-    assert abs(float(other @ world)) < 0.95
+    assert abs(float(other @ latent)) < 0.95
 
 
 @pytest.mark.parametrize("name", registered("task"))

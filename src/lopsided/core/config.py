@@ -1,9 +1,10 @@
-"""Strict, frozen configurations with one canonical JSON, a content hash, and *dials*.
+"""Strict, frozen configurations with one canonical JSON, a content hash, and *traced* fields.
 
-A **dial** is a field that is only a number to the compiled program: a learning rate, an exponent, a data-set size.
-Members of one ensemble may differ in their dials; whatever else differs (a width, a batch size, a task) changes the
-program and splits the ensemble. `Config.skeleton()` is what must be equal, `Config.dials()` is what may differ, and
-`skeleton.bind(dials)` gives back an object whose methods work on traced numbers exactly as on Python ones.
+A **traced** field is only a number to the compiled program: a learning rate, an exponent, a data-set size. Members of
+one ensemble may differ in their traced fields; whatever else differs (a width, a batch size, a task) changes the
+program and splits the ensemble. `Config.static_key()` is what must be equal, `Config.traced_values()` is what may differ, and
+`config.with_traced(values)` is the same configuration with these values, which may be JAX tracers: its methods work on
+them exactly as on Python numbers.
 """
 
 from __future__ import annotations
@@ -17,16 +18,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from lopsided.core.errors import InputError, unknown
 
 
-class _DialMark:
-    """Marks a field as a dial (see the module's docstring)."""
+class _TracedMark:
+    """Marks a field as traced (see the module's docstring)."""
 
 
-DIAL = _DialMark()
-"""Put it on the outside: `Annotated[Size | None, DIAL]`; inside a union it would not be seen."""
-DialFloat = Annotated[float, DIAL]
-DialInt = Annotated[int, DIAL]
-Rate = Annotated[float, DIAL, Field(gt=0, le=1e6)]
-"""A positive dial, for example a learning rate."""
+TRACED = _TracedMark()
+"""Put it on the outside: `Annotated[Size | None, TRACED]`; inside a union it would not be seen."""
+TracedFloat = Annotated[float, TRACED]
+TracedInt = Annotated[int, TRACED]
+Rate = Annotated[float, TRACED, Field(gt=0, le=1e6)]
+"""A positive traced number, for example a learning rate."""
 
 
 class Config(BaseModel):
@@ -68,56 +69,67 @@ class Config(BaseModel):
         """First 16 hexadecimal digits of the SHA-256 of the canonical JSON."""
         return hashlib.sha256(self.canonical_json().encode()).hexdigest()[:16]
 
-    def dials(self) -> dict[str, Any]:
-        """The numbers that may differ inside one ensemble, as a nested dict."""
+    def traced_values(self) -> dict[str, Any]:
+        """The numbers that may differ between members of one ensemble, as a nested dict."""
         found: dict[str, Any] = {}
         for name, field in type(self).model_fields.items():
             value = getattr(self, name)
-            if _is_dial(field.metadata) and value is not None:
+            if _is_traced(field.metadata) and value is not None:
                 found[name] = value
-            elif isinstance(value, Config) and (nested := value.dials()):
+            elif isinstance(value, Config) and (nested := value.traced_values()):
                 found[name] = nested
             elif isinstance(value, tuple) and (
-                many := {str(i): d for i, item in enumerate(value) if isinstance(item, Config) and (d := item.dials())}
+                many := {
+                    str(i): d
+                    for i, item in enumerate(value)
+                    if isinstance(item, Config) and (d := item.traced_values())
+                }
             ):
                 found[name] = many
         return found
 
-    def skeleton(self) -> str:
-        """Canonical JSON with every dial blanked: equal skeletons can share one compiled program."""
+    def static_key(self) -> str:
+        """Canonical JSON with every traced field blanked: equal keys can share one compiled program."""
 
-        def blank(value: Any, dials: dict[str, Any]) -> Any:
+        def blank(value: Any, traced: dict[str, Any]) -> Any:
             if isinstance(value, list):
-                return [blank(v, dials.get(str(i), {})) for i, v in enumerate(value)]
-            return (
-                {
-                    k: (blank(v, dials[k]) if isinstance(dials[k], dict) else "dial") if k in dials else v
-                    for k, v in value.items()
-                }
-                if isinstance(value, dict)
-                else value
-            )
+                return [blank(v, traced.get(str(i), {})) for i, v in enumerate(value)]
+            if not isinstance(value, dict):
+                return value
+            return {
+                k: (blank(v, traced[k]) if isinstance(traced[k], dict) else "traced") if k in traced else v
+                for k, v in value.items()
+            }
 
-        return json.dumps(blank(self.model_dump(mode="json"), self.dials()), sort_keys=True)
+        return json.dumps(blank(self.model_dump(mode="json"), self.traced_values()), sort_keys=True)
 
-    def bind(self, dials: dict[str, Any]) -> Self:
-        """This configuration with `dials` (traced numbers allowed) in place; not validated."""
+    def with_traced(self, values: dict[str, Any]) -> Self:
+        """This configuration with `values` (JAX tracers allowed) in its traced fields; not validated."""
         update: dict[str, Any] = {}
-        for name, value in dials.items():
+        for name, value in values.items():
             own = getattr(self, name)
             if isinstance(own, Config):
-                update[name] = own.bind(value)
+                update[name] = own.with_traced(value)
             elif isinstance(own, tuple) and isinstance(value, dict):
                 update[name] = tuple(
-                    item.bind(value[str(i)]) if str(i) in value else item for i, item in enumerate(own)
+                    item.with_traced(value[str(i)]) if str(i) in value else item for i, item in enumerate(own)
                 )
             else:
                 update[name] = value
-        return self.model_copy(update=update)
+        found = self.model_copy(update=update)
+        for name in set(vars(found)) - set(type(self).model_fields):  # cached properties belong to the old values
+            del vars(found)[name]
+        return found
 
 
-def _is_dial(metadata: list[Any]) -> bool:
-    return any(isinstance(m, _DialMark) for m in metadata)
+class Part(Config):
+    """A part of a spec that is chosen by name; each concrete class has `name: Literal["..."] = "..."`."""
+
+    name: str
+
+
+def _is_traced(metadata: list[Any]) -> bool:
+    return any(isinstance(m, _TracedMark) for m in metadata)
 
 
 def _without_later(config: Any, data: Any) -> Any:

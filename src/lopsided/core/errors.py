@@ -16,9 +16,21 @@ class InputError(ValueError):
         super().__init__(" ".join(message.split()))
 
 
+class StoreError(InputError):
+    """A folder that cannot be read or written; what was committed before is intact."""
+
+
+class MissingData(Exception):
+    """Rows do not hold what a claim or a figure needs: a metric that was not measured, too few evaluations."""
+
+
+class Stopped(Exception):
+    """A requested stop: everything computed is committed."""
+
+
 def unknown(what: str, name: object, valid: Iterable[str]) -> InputError:
     """An unknown name, with the nearest valid one and the whole choice."""
     choice = sorted(valid)
-    near = difflib.get_close_matches(str(name), choice, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(str(name), choice, n=1, cutoff=0.6)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return InputError(f"unknown {what} {str(name)!r}.{hint} Valid: {', '.join(choice) or 'none'}.")

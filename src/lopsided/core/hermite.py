@@ -11,6 +11,7 @@ degree above 0 with a coefficient that is not zero (paper B, section 1; Ben Arou
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Annotated, Any
@@ -84,12 +85,12 @@ def link_of(function: Callable[[np.ndarray], np.ndarray], degree: int = 10, tole
 def _parse(data: object) -> Link:
     """`"h4"`, `{"4": 0.8, "6": 0.6}` or pairs ((4, 0.8), (6, 0.6)); squares add up to 1."""
     valid = "'h4' or {degree: coefficient} such as {'4': 0.8, '6': 0.6}"
-    if isinstance(data, str) and data.startswith("h") and data[1:].isdigit():
+    if isinstance(data, str) and re.fullmatch(r"h[0-9]{1,4}", data):
         data = {data[1:]: 1.0}
     try:
-        items = data.items() if isinstance(data, Mapping) else data
-        pairs = tuple(sorted((int(j), float(c)) for j, c in items))  # type: ignore[union-attr]
-    except (TypeError, ValueError):
+        items: Any = data.items() if isinstance(data, Mapping) else data
+        pairs = tuple(sorted((int(j), float(c)) for j, c in items))
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{data!r}: a link is {valid}") from None
     degrees = [j for j, _ in pairs]
     if not pairs or len(set(degrees)) < len(degrees) or not all(1 <= j <= HIGHEST_DEGREE for j in degrees):

@@ -1,42 +1,56 @@
-"""What a data plan is: which samples each step trains on, and how they are counted. (Shapes: legend in
-`core.protocols`.)"""
+"""What a data plan is: which samples each step trains on, and how they are counted. What only some plans do is a
+capability: a class of its own to inherit from beside `SampledPlan`. (Shapes: legend in `core.shapes`.)"""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import Any, ClassVar, Literal, NamedTuple
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple
 
 from jaxtyping import Array, Bool, Int, UInt32
 
-from lopsided.core.config import Config
+from lopsided.core.config import Part
 from lopsided.core.keys import Key
-from lopsided.core.protocols import LossName, Model, Optimizer, Task
+from lopsided.core.model import Model
+from lopsided.core.optimizer import Optimizer
+from lopsided.core.task import LossName, Task
 
 
 class Draw(NamedTuple):
     """What one step trains on."""
 
     index: UInt32[Array, " B"]
-    level: Int[Array, " B"]
+    level: Int[Array, " B"] | None = None
+    """Difficulty of each sample, from 0 (plans that mix levels); None: the task itself."""
     count: Int[Array, ""] | None = None
     """How many of the indices count, from the front; None: all of them."""
     random: Bool[Array, ""] | None = None
     """Whether this step's labels are random; None: never."""
 
 
-class Feed(NamedTuple):
-    """Parameters that learn from a stream of their own."""
+class Plan(Part):
+    """Where a step's gradient comes from. The accounting is exact arithmetic on the host."""
 
-    match: str
-    """Pattern of parameters' names."""
-    plan: Any
+    @abstractmethod
+    def seen(self, steps: int) -> int:
+        """Samples that the first `steps` steps train on, repeats counted; 0 for plans that draw none."""
+
+    @abstractmethod
+    def distinct(self, steps: int) -> float:
+        """Distinct samples that the first `steps` steps touch (their expectation where draws are random); NaN where
+        members differ."""
+
+    @abstractmethod
+    def check_steps(self, steps: int) -> None:
+        """Raise `InputError` if the plan cannot run for `steps` steps."""
+
+    def check(self, task: Task, model: Model, optimizer: Optimizer, loss: LossName) -> None:
+        """Raise `InputError` if the plan does not fit the other parts."""
+        return
 
 
-class Plan(Config):
-    """Step -> which indices. Pure and jittable; the accounting below is exact arithmetic on the host."""
+class SampledPlan(Plan):
+    """Every step draws samples by their indices: a pure, jittable function of the step."""
 
-    listens: ClassVar[bool] = False
-    """Whether draws depend on how training goes. Such a plan has a memory, which rides in the member's state."""
     positions: ClassVar[bool] = True
     """Whether draws are numbered through the whole run, which needs fewer than 2^32 of them."""
 
@@ -45,65 +59,88 @@ class Plan(Config):
     def batch_size(self) -> int:
         """Samples per step (a static number)."""
 
+    @property
     @abstractmethod
-    def draw(self, key: Key, step: Any, memory: Any = ()) -> Draw:
-        """Indices (and levels) of the samples of `step`; `memory` matters only to plans that listen."""
-
-    def begin(self) -> Any:
-        """Memory before the first step, a pytree of arrays."""
-        return ()
-
-    def heard(self, memory: Any, accuracy: Array) -> Any:
-        """Memory after a step on whose batch the model had this accuracy."""
-        return memory
-
-    def told(self, memory: Any) -> dict[str, Array]:
-        """Metrics by name; `plan/distinct` is the number of distinct samples so far."""
-        return {}
-
-    @property
-    def feeds(self) -> tuple[Feed, ...]:
-        """Groups of parameters that do not learn from this plan's draws but from other streams."""
-        return ()
-
-    def seen(self, steps: int) -> int:
-        """Samples that the first `steps` steps train on, repeats counted."""
-        return steps * self.batch_size
-
-    @property
-    def relabels(self) -> bool:
-        """True if some steps train on random labels."""
-        return False
-
-    def sizes(self) -> tuple[Any, ...]:
-        """Sizes of the fixed sets that the plan uses one after the other; none for fresh samples. (Integers, or traced
-        numbers where sizes are dials of an ensemble.)"""
-        return ()
-
-    @property
-    def confined(self) -> bool:
-        """True if no draw lies outside the fixed sets of `sizes`."""
-        return bool(self.sizes())
-
-    @abstractmethod
-    def distinct(self, steps: int) -> float:
-        """Distinct indices touched by the first `steps` steps (their expectation where draws are random); NaN for plans
-        that listen, whose members differ."""
-
-    @abstractmethod
-    def declared(self, steps: int) -> None:
-        """Raise `InputError` if the plan cannot run for `steps` steps."""
-
-    @property
-    def engine(self) -> Literal["sampled", "population", "idealised", "two-phase"]:
-        """What runs it: training on samples, on exact expectations, both in turn, or no training but theory."""
-        return "sampled"
-
-    def check(self, task: Task, model: Model, optimizer: Optimizer, loss: LossName) -> None:
-        """Raise `InputError` if the plan does not fit the other parts."""
-        return
-
-    @property
     def fresh(self) -> bool:
         """True if no index ever comes twice."""
-        return False
+
+    @abstractmethod
+    def draw(self, key: Key, step: Any, memory: Any = ()) -> Draw:
+        """The samples of `step`; `memory` matters only to plans that remember."""
+
+
+class FixedSets(ABC):
+    """Draws come from fixed sets of samples: those with indices below a size."""
+
+    confined: ClassVar[bool] = True
+    """Whether no draw lies outside the sets."""
+
+    @abstractmethod
+    def sizes(self) -> tuple[Any, ...]:
+        """Sizes of the sets, in the order of their use; integers, or tracers where sizes are traced."""
+
+
+class Remembers(ABC):
+    """Draws depend on how training goes. The plan's memory rides in the member's state."""
+
+    @abstractmethod
+    def init_state(self) -> Any:
+        """Memory before the first step, a pytree of arrays."""
+
+    @abstractmethod
+    def update(self, memory: Any, accuracy: Array) -> Any:
+        """Memory after a step on whose batch the model had this accuracy."""
+
+    @abstractmethod
+    def metrics(self, memory: Any) -> dict[str, Array]:
+        """Metrics by name; `plan/distinct`, the number of distinct samples so far, is one of them."""
+
+
+class MixesLevels(ABC):
+    """Draws have levels of difficulty."""
+
+    @property
+    @abstractmethod
+    def levels(self) -> int:
+        """Levels that the plan speaks of."""
+
+
+class MayRelabel(ABC):
+    """Some steps may train on random labels."""
+
+    @property
+    @abstractmethod
+    def relabels(self) -> bool:
+        """Whether any step does."""
+
+
+class Stream(NamedTuple):
+    """Parameters that learn from a stream of samples of their own."""
+
+    match: str
+    """Pattern of parameters' names."""
+    plan: SampledPlan
+
+
+class SeveralStreams(ABC):
+    """Some parameters learn from streams of their own: a gradient a stream, each parameter updated from its own."""
+
+    @property
+    @abstractmethod
+    def streams(self) -> tuple[Stream, ...]:
+        """The streams beside the plan's own draws."""
+
+
+def streams_of(plan: Plan) -> tuple[Stream, ...]:
+    """The plan's further streams; none for most plans."""
+    return plan.streams if isinstance(plan, SeveralStreams) else ()
+
+
+def sizes_of(plan: Plan) -> tuple[Any, ...]:
+    """Sizes of the plan's fixed sets; none for fresh samples."""
+    return plan.sizes() if isinstance(plan, FixedSets) else ()
+
+
+def relabels(plan: Plan) -> bool:
+    """Whether some steps train on random labels."""
+    return isinstance(plan, MayRelabel) and plan.relabels

@@ -1,4 +1,4 @@
-"""What a probe is, and what it is handed. (Shapes: legend in `core.protocols`.)"""
+"""What a probe is, and what it is handed. (Shapes: legend in `core.shapes`.)"""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 from jaxtyping import Array, Float
 
-from lopsided.core.config import Config
-from lopsided.core.protocols import Model, Task
+from lopsided.core.config import Part
+from lopsided.core.model import Model
+from lopsided.core.task import Task
 
 
 class ProbeContext(NamedTuple):
@@ -20,7 +21,7 @@ class ProbeContext(NamedTuple):
     evaluate: Callable[[Array | None, str, int], dict[str, Array]]
     """(probabilities of the ranks, name of the stream, samples) -> mean loss and accuracy on samples of that law."""
     n_ranks: int
-    world: Any
+    latent: Any
     population: Callable[[], Array] | None
     """The exact expected loss now; None if the task has no formula for it."""
     on_training_set: Callable[[int], dict[str, Array]] | None = None
@@ -40,8 +41,9 @@ class Trained(NamedTuple):
     """(parameters, samples) -> mean loss on fresh samples of the training distribution, the same ones every time."""
 
 
-class Probe(Config):
-    """Measures something about one member between stretches of training; jittable, called under `vmap`."""
+class Probe(Part):
+    """Measures something about one member between stretches of training: jittable, called under `vmap`. A metric is a
+    number or an array; an array is stored as one row with its shape."""
 
     def check(self, task: Task, model: Model) -> None:
         """Raise `InputError` if the probe cannot measure this model on this task."""
@@ -49,13 +51,13 @@ class Probe(Config):
 
     @abstractmethod
     def measure(self, context: ProbeContext) -> dict[str, Array]:
-        """Scalars by metric name, at every evaluation."""
+        """Numbers and arrays by metric name, at every evaluation."""
 
     @property
-    def stretches(self) -> int:
-        """Equal stretches of training after which the parameters are kept for `conclude`; 0: not needed."""
+    def n_checkpoints(self) -> int:
+        """Number of equal stretches of training after each of which the parameters are kept for `conclude`; 0: none."""
         return 0
 
     def conclude(self, trained: Trained) -> dict[str, Array]:
-        """Scalars by metric name, once, at the last evaluation; only called if `stretches` is not 0."""
+        """Numbers and arrays by metric name, once, at the last evaluation; only called if `n_checkpoints` is not 0."""
         return {}

@@ -27,11 +27,12 @@ def software() -> dict[str, str]:
     return versions
 
 
-def provenance(device: str) -> dict[str, object]:
-    """Provenance of rows that are being made now on `device`."""
+def provenance(device: str, execution: dict[str, object]) -> dict[str, object]:
+    """Provenance of rows that are being made now on `device`, run as `execution` says."""
     return {
         "software": software(),
         "device": device,
+        "execution": execution,
         "machine": f"{platform.system()} {platform.machine()}",
         "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -28,6 +28,8 @@ class Recipe(ABC):
     scales: ClassVar[Mapping[ScaleName, Scale]]
     metric: ClassVar[str] = "test/accuracy"
     threshold: ClassVar[float]
+    least_evaluations: ClassVar[int] = 2
+    """Evaluations of every arm without which claims and figure are not made."""
 
     @abstractmethod
     def specs(self, scale: ScaleName) -> dict[str, Any]:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from lopsided.core.config import DIAL, Config
+from lopsided.core.config import TRACED, Config
 from lopsided.core.errors import InputError
+from lopsided.core.plan import FixedSets, SampledPlan, relabels, sizes_of, streams_of
+from lopsided.core.task import EditableInputs, RandomLabels, RealInputs, SignInputs, Task
 
-if TYPE_CHECKING:
-    from lopsided.core.plan import Plan
-    from lopsided.core.protocols import Task
-
-CHANGES = ("balanced-inputs", "balanced-labels", "whitened", "repeats", "biased", "random-labels")
-"""What a task may support. Random labels belong to a phase of a plan (`labels`), the others to a `TrainingSet`."""
+NEEDS: dict[str, type] = {
+    "balanced-inputs": EditableInputs,
+    "balanced-labels": SignInputs,
+    "whitened": RealInputs,
+    "repeats": SignInputs,
+    "biased": SignInputs,
+    "random-labels": RandomLabels,
+}
+"""The capability that a task needs for each change. Random labels belong to a phase of a plan (`labels`), the others to
+a `TrainingSet`."""
 GROUP = {"balanced-inputs": 2, "balanced-labels": 4}
 """Neighbouring indices that are balanced among themselves."""
+LARGEST_SPACE_BITS = 30
 
 
 class TrainingSet(Config):
@@ -32,43 +39,46 @@ class TrainingSet(Config):
     """
 
     remove: Literal["none", "balanced-inputs", "balanced-labels", "whitened", "repeats"] = "none"
-    biased_by: Annotated[Annotated[int, Field(ge=1, le=2**20)] | None, DIAL] = None
+    biased_by: Annotated[Annotated[int, Field(ge=1, le=2**20)] | None, TRACED] = None
 
-    def check(self, task: Task, plan: Plan) -> None:
+    def check(self, task: Task, plan: SampledPlan) -> None:
         """Raise `InputError` if the task cannot change its samples that way, or the plan has no use for it."""
         if self.remove != "none" and self.biased_by is not None:
             raise InputError("training_set: takes either remove or biased_by")
-        if plan.feeds and self != TrainingSet():
+        if streams_of(plan) and self != TrainingSet():
             raise InputError("training_set: not for a plan that feeds groups of parameters from streams of their own")
         if self.remove != "none":
-            _supported(task, self.remove, f"training_set.remove = {self.remove!r}")
-            size = plan.sizes()[0] if len(plan.sizes()) == 1 else None
-            dimension = getattr(task.inputs, "dimension", 0)
-            if self.remove == "whitened" and size is not None and size <= dimension:
-                raise InputError(
-                    f"training_set.remove = 'whitened': takes more than d = {dimension} samples, got {size}"
-                )
-            if self.remove == "whitened" and (size is None or not plan.confined):
-                raise InputError(
-                    "training_set.remove = 'whitened': needs a plan with one fixed set (fixed, full-batch)"
-                )
-            if self.remove == "repeats" and task.entropy_bits > 30:
-                raise InputError(f"training_set.remove = 'repeats': at most 2^30 inputs, here 2^{task.entropy_bits:g}")
-            multiple = GROUP.get(self.remove, 1)
-            for each in plan.sizes():
-                if each % multiple:
-                    raise InputError(
-                        f"training_set.remove = {self.remove!r}: takes multiples of {multiple}, got {each}"
-                    )
-        if plan.relabels:
-            _supported(task, "random-labels", "plan: labels = 'random'")
+            _require(task, self.remove, f"training_set.remove = {self.remove!r}")
+            self._check_removal(task, plan)
+        if relabels(plan):
+            _require(task, "random-labels", "plan: labels = 'random'")
         if self.biased_by is not None:
-            _supported(task, "biased", f"training_set.biased_by = {self.biased_by}")
+            _require(task, "biased", f"training_set.biased_by = {self.biased_by}")
             if not plan.fresh:
                 raise InputError("training_set.biased_by: needs a plan whose samples are all fresh (online)")
 
+    def _check_removal(self, task: Task, plan: SampledPlan) -> None:
+        what, sizes = f"training_set.remove = {self.remove!r}", sizes_of(plan)
+        if self.remove == "whitened":
+            dimension = getattr(task.inputs, "dimension", 0)
+            if len(sizes) == 1 and sizes[0] <= dimension:
+                raise InputError(f"{what}: takes more than d = {dimension} samples, got {sizes[0]}")
+            if len(sizes) != 1 or not (isinstance(plan, FixedSets) and plan.confined):
+                raise InputError(f"{what}: needs a plan with one fixed set (fixed, full-batch)")
+        if self.remove == "repeats" and isinstance(task, SignInputs) and task.entropy_bits > LARGEST_SPACE_BITS:
+            raise InputError(f"{what}: at most 2^{LARGEST_SPACE_BITS} inputs, here 2^{task.entropy_bits:g}")
+        multiple = GROUP.get(self.remove, 1)
+        for each in sizes:
+            if each % multiple:
+                raise InputError(f"{what}: takes multiples of {multiple}, got {each}")
 
-def _supported(task: Task, change: str, what: str) -> None:
-    if change not in task.supports:
-        can = ", ".join(sorted(task.supports - {"random-labels"})) or "nothing"
-        raise InputError(f"{what}: task {task.name!r} can do {can}")  # type: ignore[attr-defined]
+
+def supported(task: Task) -> list[str]:
+    """The changes that a task can make."""
+    return [change for change, capability in NEEDS.items() if isinstance(task, capability)]
+
+
+def _require(task: Task, change: str, what: str) -> None:
+    if change not in supported(task):
+        can = ", ".join(sorted({*supported(task)} - {"random-labels"})) or "nothing"
+        raise InputError(f"{what}: task {task.name!r} can do {can}")

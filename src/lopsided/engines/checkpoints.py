@@ -10,11 +10,16 @@ import numpy as np
 
 
 def save(folder: Path, state: Any) -> None:
-    """Write a pytree of arrays; returns when it is on disk."""
+    """Write a pytree of arrays; returns when it is on disk. Raises `OSError` if it cannot be written."""
     import orbax.checkpoint as ocp
 
-    with ocp.StandardCheckpointer() as checkpointer:
-        checkpointer.save(folder.absolute(), _numbered(jax.device_get(state)))
+    try:
+        with ocp.StandardCheckpointer() as checkpointer:
+            checkpointer.save(folder.absolute(), _numbered(jax.device_get(state)))
+    except OSError:
+        raise
+    except Exception as error:  # the library has a class of its own for each way in which a file system may fail
+        raise OSError(f"checkpoint: {str(error).splitlines()[0] if str(error) else type(error).__name__}") from error
 
 
 def restore(folder: Path, like: Any) -> Any:

@@ -1,66 +1,94 @@
-"""Mean loss of a training batch and its gradient; large batches are streamed, so memory stays that of one piece."""
+"""Mean loss of a batch and its gradient. A batch may come whole, in pieces (then memory stays that of one piece), or as
+the whole distribution, where the expectation has a formula."""
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from lopsided.core.protocols import Sample, SkillLaw
+from lopsided.core.batch import Batch
 from lopsided.core.spec import Spec
-from lopsided.engines.training_stream import Fixed, sample
-from lopsided.optim.losses import correct, losses
+from lopsided.core.task import ExactLoss
+from lopsided.optim.losses import Share, accuracy_shares, loss_share
 
 
-class Learned(NamedTuple):
-    """What a batch says."""
+class BatchGrad(NamedTuple):
+    """Mean loss and accuracy of a batch, and the gradient of the mean loss."""
 
     loss: Float[Array, ""]
     accuracy: Float[Array, ""]
-    """Zero unless the plan listens."""
+    """Share of right answers; 0 unless it was asked for."""
     grads: Any
 
 
-def training_samples(spec: Spec, fixed: Fixed, law: SkillLaw | None, index: Array, draw: Any, at: Any) -> Sample:
-    """Training samples at `index`, whose levels stand at the places `at` of the draw."""
-    one = partial(sample, spec, fixed.change, fixed.train)
-    top = spec.task.levels - 1
-    if top == 0 or not hasattr(spec.plan, "levels"):
-        return jax.vmap(lambda i: one(i, law, fixed.world, None, draw.random))(index)
-    level = draw.level if at is None else draw.level[at]
-    known = jnp.where((level < 0) | (level > top), top, level)
-    return jax.vmap(lambda i, j: one(i, law, fixed.world, j, draw.random))(index, known)
+class Pieces(NamedTuple):
+    """A batch given piece by piece."""
+
+    number: Any
+    """How many pieces, perhaps traced."""
+    piece: Callable[[Any], Batch]
+    """Piece i; all have equal shapes, samples that only fill the last one up have weight 0."""
+    axis: str | None = None
+    """The mesh axis whose devices each have pieces of their own; None: this device has all of them."""
 
 
-def loss_sum(spec: Spec, params: Any, batch: Sample, weight: Array | None) -> tuple[Array, Array]:
-    """Sum of the losses, and of right answers if the plan listens."""
-    outputs = params(batch.inputs)
-    weight = jnp.ones(()) if weight is None else weight
-    right = (correct(outputs, batch) * weight).sum() if spec.plan.listens else jnp.float32(0)
-    return (losses(spec.loss, outputs, batch) * weight).sum(), right
+class Population(NamedTuple):
+    """All samples at once, for tasks with an exact loss."""
+
+    latent: Any
+    frequency: Array | None
+    """(n_skills,) how often each skill occurs; None for tasks without skills."""
 
 
-def learned(spec: Spec, micro: int, params: Any, fixed: Fixed, law: SkillLaw | None, draw: Any) -> Learned:
-    """Means over the draw's batch, `micro` samples at a time."""
-    grad = jax.value_and_grad(partial(loss_sum, spec), has_aux=True)
-    size = spec.plan.batch_size
-    count = size if draw.count is None else draw.count
-    if micro >= size:
-        weight = None if draw.count is None else (jnp.arange(size) < count).astype(jnp.float32)
-        total = grad(params, training_samples(spec, fixed, law, draw.index, draw, None), weight)
+AnyBatch = Batch | Pieces | Population
+
+
+def loss_and_grad(spec: Spec, params: Any, batch: AnyBatch, accuracy: bool = False) -> BatchGrad:
+    """The batch's mean loss and its gradient, and its accuracy if asked for."""
+    if isinstance(batch, Population):
+        value, grads = jax.value_and_grad(exact_loss, argnums=1)(spec, params, *batch)
+        return BatchGrad(value, jnp.zeros_like(value), grads)
+
+    def one(p: Any, piece: Batch) -> tuple[Array, Any]:
+        outputs = p(piece)
+        share = loss_share(spec.loss, outputs, piece)
+        right = accuracy_shares(outputs, piece, spec.task.outputs)["accuracy"] if accuracy else Share(jnp.zeros(1))
+        return share.total.sum(), (_weight(share), (right.total.sum(), _weight(right)))
+
+    grad = jax.value_and_grad(one, has_aux=True)
+    if isinstance(batch, Batch):
+        total = grad(params, batch)
     else:
-        place = jnp.arange(micro, dtype=jnp.int32)
+        nothing = jnp.float32(0)
+        zero = ((nothing, (nothing, (nothing, nothing))), jax.tree.map(jnp.zeros_like, params))
+        add = lambda i, so_far: jax.tree.map(jnp.add, so_far, grad(params, batch.piece(i)))  # noqa: E731
+        total = jax.lax.fori_loop(0, batch.number, add, zero)
+        if batch.axis is not None:
+            total = jax.lax.psum(total, batch.axis)
+    (loss, (weight, (right, asked))), grads = total
+    loss, grads = jax.tree.map(lambda x: x / _positive(weight), (loss, grads))
+    return BatchGrad(loss, right / _positive(asked), grads)
 
-        def add(piece: Any, so_far: Any) -> Any:
-            at = jnp.minimum(piece * micro + place, size - 1)
-            weight = (piece * micro + place < count).astype(jnp.float32)
-            batch = training_samples(spec, fixed, law, draw.index[at], draw, at)
-            return jax.tree.map(jnp.add, so_far, grad(params, batch, weight))
 
-        zero = ((jnp.float32(0), jnp.float32(0)), jax.tree.map(jnp.zeros_like, params))
-        total = jax.lax.fori_loop(0, (count + micro - 1) // micro, add, zero)
-    (loss, right), grads = jax.tree.map(lambda x: x / count, total)
-    return Learned(loss, right, grads)
+def _weight(share: Share) -> Any:
+    """The weight of a mean: a plain number where every sample counts once."""
+    return float(len(share.total)) if share.weight is None else share.weight.sum()
+
+
+def _positive(weight: Any) -> Any:
+    """A weight to divide by: a batch without any has loss 0 and no gradient."""
+    return weight if isinstance(weight, float) else jnp.where(weight > 0, weight, 1.0)
+
+
+def exact_loss(spec: Spec, params: Any, latent: Any, frequency: Array | None) -> Array:
+    """The exact expected loss of a task that knows it; `frequency` (n_skills,) of its skills, None if it has none."""
+    return cast(ExactLoss, spec.task).exact_loss(params, latent, spec.loss, frequency)
+
+
+def uniform(n_skills: int, float_type: Any) -> Array | None:
+    """(n_skills,) equal frequencies, or None."""
+    return jnp.full(n_skills, 1.0 / n_skills, float_type) if n_skills else None

@@ -1,4 +1,4 @@
-"""Members of an ensemble: one seed of one spec, the numbers in which they differ, and what training changes."""
+"""Members of an ensemble: the numbers in which they differ, the spec that each is bound to, what training changes."""
 
 from __future__ import annotations
 
@@ -10,29 +10,25 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from lopsided.core.engine import Member
+from lopsided.core.evaluation import Evaluation
 from lopsided.core.keys import seed_words
-from lopsided.core.spec import Evaluation, Spec
-from lopsided.skills.path import SkillPath
+from lopsided.core.spec import Spec
+from lopsided.core.task import n_skills
+from lopsided.skills.schedule import SkillSchedule
 
 
-class Member(NamedTuple):
-    """One seed of one spec."""
-
-    spec: Spec
-    seed: int
-
-
-class Dials(NamedTuple):
-    """The numbers in which members differ."""
+class TracedMember(NamedTuple):
+    """The numbers in which members differ: all that a compiled program is handed of a member."""
 
     seed: Any  # (2,) uint32
-    spec: dict[str, Any]
-    path: SkillPath | None
+    values: dict[str, Any]
+    schedule: SkillSchedule | None
 
 
 class State(NamedTuple):
     """What training changes. `diverged` is the step whose loss was not finite, or -1; `kept` are checkpoints for probes
-    that look back, (C, P), or nothing; `plan` is what a plan that listens remembers."""
+    that look back, (C, P), or nothing; `plan` is the memory of a plan that remembers."""
 
     params: Any
     optimizer: Any
@@ -43,13 +39,20 @@ class State(NamedTuple):
     plan: Any = ()
 
 
-def dials_of(members: Sequence[Member], float_type: type = np.float32) -> Dials:
-    """Stacked dials of members that share a skeleton, every leaf (E, ...) in NumPy."""
+def traced_of(members: Sequence[Member], float_type: type = np.float32) -> TracedMember:
+    """The members' numbers, stacked: every leaf (E, ...) in NumPy. The members share a static key."""
     rows = []
     for spec, seed in members:
-        path = spec.skills.path(spec.task.n_skills) if spec.task.n_skills else None
-        rows.append(Dials(np.array(seed_words(seed), np.uint32), spec.dials(), path))
+        skills = n_skills(spec.task)
+        schedule = spec.skills.schedule(skills) if skills else None
+        rows.append(TracedMember(np.array(seed_words(seed), np.uint32), spec.traced_values(), schedule))
     return jax.tree.map(lambda *leaves: np.stack([_narrow(leaf, float_type) for leaf in leaves]), *rows)
+
+
+def bound(template: Spec, traced: TracedMember) -> Spec:
+    """The member's own spec: `template`, any spec of its static key, with the member's numbers in every traced field
+    and its schedule in the place of the skill distribution. Functions of a member read this and no other spec."""
+    return template.with_traced(traced.values).model_copy(update={"skills": traced.schedule})
 
 
 def _narrow(leaf: Any, float_type: type) -> np.ndarray:
@@ -57,16 +60,9 @@ def _narrow(leaf: Any, float_type: type) -> np.ndarray:
     return a.astype({"f": float_type, "i": np.int32, "u": np.uint32, "b": np.bool_}[a.dtype.kind])
 
 
-def state_shape(program: Any) -> State:
-    """Shapes and dtypes of one member's state; nothing is computed."""
-    with program.precision():
-        one = jax.tree.map(lambda x: x[0], dials_of([Member(program.representative, 0)], program.float_type))
-        return jax.eval_shape(program.init, one)
-
-
-def group_key(spec: Spec) -> str:
+def program_key(spec: Spec) -> str:
     """Specs with equal keys run in one ensemble. Skill distributions are numbers, so they never split one."""
-    return spec.model_copy(update={"skills": Evaluation()}).skeleton()
+    return spec.model_copy(update={"skills": Evaluation()}).static_key()
 
 
 def tree_bytes(tree: Any) -> int:

@@ -2,7 +2,7 @@
 
 A pool has a fixed number of slots, in blocks as in `engines.ensemble`. Its unit of time is a round: every occupied slot
 takes `evaluation.every` steps and is evaluated. A block without members is skipped, and when nobody waits any more the
-members left are moved together. Which slot a member sits in changes no number of its.
+members left are moved together. A member's results do not depend on its slot.
 """
 
 from __future__ import annotations
@@ -11,17 +11,38 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from lopsided.engines.ensemble import BLOCKS_PER_JOB, ONCE, Stretch, block_size, members_that_fit, over_blocks
-from lopsided.engines.members import Dials, Member, State, dials_of, group_key
-from lopsided.engines.program import Program
+from lopsided.core.engine import Engine, Evaluated, Member
+from lopsided.core.errors import InputError
+from lopsided.core.evaluation import Evaluation
+from lopsided.core.execution import DEFAULT, Execution
+from lopsided.core.plan import SampledPlan
+from lopsided.core.shapes import has_accuracy
+from lopsided.core.spec import Spec
+from lopsided.engines import memory
+from lopsided.engines.ensemble import (
+    MEMBER_AXIS,
+    ONCE,
+    check_samples,
+    compiled,
+    device_kind,
+    is_cpu,
+    mesh_of,
+    over_blocks,
+)
+from lopsided.engines.members import State, TracedMember, program_key, traced_of
+from lopsided.engines.program import SampledProgram
 
+BLOCKS_AT_ONCE = 4
+"""Blocks of slots on one device: enough that a block without members is worth skipping."""
+ROUNDS_PER_JOB = 16
+"""Members of a job for each of its slots: enough that slots rarely stand empty at the job's end."""
 EMPTY = -1
 EVALUATIONS = 2
 """How many evaluations in a row have to be good enough (the second confirms the first, as in `stats.times`)."""
@@ -37,38 +58,59 @@ class Slots(NamedTuple):
     waiting: np.ndarray  # () position of the next member to come in
 
 
-class Pool:
-    """The interface of `Ensemble` for specs with `until`."""
+class Pool(Engine):
+    """Specs with `until`."""
 
-    def __init__(self, members: Sequence[Member], devices: Sequence[Any] | None = None):
+    name: ClassVar[str] = "pool"
+
+    def __init__(self, members: Sequence[Member], execution: Execution = DEFAULT):
         self.members, self.spec = list(members), members[0].spec
-        self.program = Program(self.spec)
-        available = list(devices or jax.devices())
-        block = block_size(self.program, available)
-        shards = min(len(available), len(members))
-        fitting = max(1, members_that_fit(self.spec) // (shards * block))
-        blocks = min(BLOCKS_PER_JOB, fitting, -(-len(members) // (shards * block)))
+        self.program = SampledProgram(self.spec, execution)
+        mesh = mesh_of(execution, len(members))
+        shards = mesh.devices.shape[0]
+        block = memory.cache_block(self.program, execution) if is_cpu(mesh) else len(members)
+        fitting = max(1, memory.members_that_fit(self.program) // (shards * block))
+        blocks = min(BLOCKS_AT_ONCE, fitting, -(-len(members) // (shards * block)))
         block = min(block, -(-len(members) // (shards * blocks)))
         self._shape = shards, blocks, block
-        mesh = Mesh(np.array(available[:shards]), ("member",))
-        self._sharding = NamedSharding(mesh, PartitionSpec("member"))
-        key = group_key(self.spec), block, tuple(available[:shards])
-        if key not in _COMPILED:
-            _COMPILED[key] = _Functions(self.program, block, mesh, self.spec.evaluation.every)
-        self._init, self._round, self._refill = _COMPILED[key].jitted
-        self._dials = dials_of(self.members)
+        self._sharding = NamedSharding(mesh, PartitionSpec(MEMBER_AXIS))
+        functions = compiled(
+            ("pool", program_key(self.spec), execution.canonical_json(), block, tuple(mesh.devices.flat)),
+            lambda: _Functions(self.program, block, mesh, self.spec.evaluation.every),
+        )
+        self._init, self._round, self._refill = functions.jitted
+        self._traced = traced_of(self.members)
         count = shards * blocks * block
         self.step, self.seconds = 0, 0.0
         member = np.where(np.arange(count) < len(members), np.arange(count), EMPTY).astype(np.int32)
         zero = np.zeros(count, np.int32)
-        training = self._init(self._seated(member))
+        with self.program.precision():
+            training = self._init(self._seated(member))
         self.state = Slots(training, member, zero, zero, np.array(min(count, len(members)), np.int32))
+
+    @classmethod
+    def accepts(cls, spec: Spec) -> bool:
+        return isinstance(spec.plan, SampledPlan) and spec.until is not None
+
+    @classmethod
+    def check(cls, spec: Spec) -> None:
+        check_samples(spec)
+        every = spec.evaluation.every
+        if type(spec.evaluation) is not Evaluation or spec.steps % every:
+            raise InputError(
+                f"until: members are looked at together, every {every} steps; steps = {spec.steps} has to be a "
+                "multiple of evaluation.every, without per_decade"
+            )
+        if spec.until is not None and spec.until.metric == "test/accuracy" and not has_accuracy(spec.task.outputs):
+            raise InputError(f"until.metric = 'test/accuracy': task {spec.task.name!r} has real-valued targets")
+
+    @classmethod
+    def members_per_job(cls, spec: Spec) -> int:
+        return memory.members_per_job(SampledProgram(spec, DEFAULT)) * ROUNDS_PER_JOB
 
     @property
     def device_kind(self) -> str:
-        """For example `2 x cpu`."""
-        devices = self._sharding.device_set
-        return f"{len(devices)} x {next(iter(devices)).device_kind}"
+        return device_kind(self._sharding)
 
     @property
     def finished(self) -> bool:
@@ -98,19 +140,25 @@ class Pool:
         self.state = self._replaced(slots, empty)
 
     def compile(self) -> None:
-        """Compile without running, so that `seconds` counts computing only."""
+        """Compile without running."""
+        with self.program.precision():
+            self._compile()
+
+    def _compile(self) -> None:
         s = self.state
         nobody = np.zeros(len(s.member), bool)
-        dials = self._seated(s.member)
-        training, _ = self._round(s.training, dials, s.at, nobody)
-        self.state = s._replace(training=self._refill(training, dials, nobody))
+        traced = self._seated(s.member)
+        training, _ = self._round(s.training, traced, s.at, nobody)
+        self.state = s._replace(training=self._refill(training, traced, nobody))
 
-    def run(self, slice_seconds: float = math.inf) -> Iterator[Stretch]:
+    def run(self, slice_seconds: float = math.inf) -> Iterator[Evaluated]:
         """A stretch after every round, with those who were in it; members leave and come between rounds."""
         while not self.finished:
-            yield self._one_round()
+            with self.program.precision():
+                found = self._one_round()
+            yield found
 
-    def _one_round(self) -> Stretch:
+    def _one_round(self) -> Evaluated:
         began = time.perf_counter()
         s = self.state
         seated = s.member != EMPTY
@@ -128,7 +176,19 @@ class Pool:
         self.state = self._replaced(Slots(training, s.member, at, good, s.waiting), leaves)
         self.step += self.spec.evaluation.every
         self.seconds += time.perf_counter() - began
-        return Stretch(steps, metrics, diverged[seated], self.seconds, who)
+        return self._with_ends(Evaluated(steps, metrics, diverged[seated], self.seconds, who))
+
+    def _with_ends(self, found: Evaluated) -> Evaluated:
+        """A member that diverged leaves early, but it never learned in the whole of its budget: it gets a last row at
+        the last step, without values."""
+        assert found.who is not None
+        gone = np.flatnonzero((found.diverged >= 0) & (found.step < self.spec.steps))
+        if not len(gone):
+            return found
+        nothing = {k: np.concatenate([v, np.full((len(gone), *v.shape[1:]), np.nan)]) for k, v in found.metrics.items()}
+        step = np.concatenate([found.step, np.full(len(gone), self.spec.steps)])
+        diverged = np.concatenate([found.diverged, found.diverged[gone]])
+        return Evaluated(step, nothing, diverged, found.seconds, np.concatenate([found.who, found.who[gone]]))
 
     def _replaced(self, s: Slots, leaves: np.ndarray) -> Slots:
         """Those who leave make room for those who wait; a half-empty pool without a queue moves together."""
@@ -158,22 +218,24 @@ class Pool:
         host = jax.tree.map(lambda x: np.asarray(x)[pick], jax.device_get(s.training))
         return Slots(jax.device_put(host, self._sharding), s.member[pick], s.at[pick], s.good[pick], s.waiting)
 
-    def _seated(self, member: np.ndarray) -> Dials:
-        """Dials of the members in the slots; an empty slot has the first member's."""
-        chosen = jax.tree.map(lambda x: x[np.maximum(member, 0)], self._dials)
+    def _seated(self, member: np.ndarray) -> TracedMember:
+        """TracedMember of the members in the slots; an empty slot has the first member's."""
+        chosen = jax.tree.map(lambda x: x[np.maximum(member, 0)], self._traced)
         return jax.device_put(chosen, self._sharding)
 
 
 class _Functions:
     """Compiled: initialise all slots, a round, new members into some slots."""
 
-    def __init__(self, program: Program, block: int, mesh: Mesh, every: int):
+    def __init__(self, program: SampledProgram, block: int, mesh: Mesh, every: int):
         self.program, self._every = program, every
-        over = PartitionSpec("member")
+        over = PartitionSpec(MEMBER_AXIS)
         spread = partial(jax.shard_map, mesh=mesh, check_vma=False, out_specs=over)
         blocked = partial(over_blocks, block)
         self.jitted = (
-            jax.jit(spread(lambda dials: blocked(jax.vmap(program.init), dials), in_specs=over), compiler_options=ONCE),
+            jax.jit(
+                spread(lambda traced: blocked(jax.vmap(program.init), traced), in_specs=over), compiler_options=ONCE
+            ),
             jax.jit(spread(lambda *slots: blocked(self._block_round, slots), in_specs=(over,) * 4), donate_argnums=0),
             jax.jit(
                 spread(lambda *slots: blocked(self._block_refill, slots), in_specs=(over,) * 3),
@@ -183,11 +245,11 @@ class _Functions:
         )
 
     def _block_round(self, slots: Any) -> Any:
-        state, dials, at, seated = slots
+        state, traced, at, seated = slots
 
         def go(state: State) -> Any:
-            state = jax.vmap(lambda s, d, start: self.program.advance_by(s, d, start, self._every))(state, dials, at)
-            metrics = jax.vmap(self.program.evaluate)(state, dials)
+            state = jax.vmap(lambda s, d, start: self.program.advance_by(s, d, start, self._every))(state, traced, at)
+            metrics = jax.vmap(self.program.evaluate)(state, traced)
             zero = jnp.zeros_like(state.loss_sum), jnp.zeros_like(state.loss_count)
             return state._replace(loss_sum=zero[0], loss_count=zero[1]), metrics
 
@@ -196,14 +258,11 @@ class _Functions:
         return jax.lax.cond(seated.any(), go, nothing, state)
 
     def _block_refill(self, slots: Any) -> State:
-        state, dials, comes = slots
+        state, traced, comes = slots
 
         def fresh(state: State) -> State:
-            new = jax.vmap(self.program.init)(dials)
+            new = jax.vmap(self.program.init)(traced)
             choose = lambda a, b: jnp.where(comes.reshape(-1, *[1] * (a.ndim - 1)), a, b)  # noqa: E731
             return jax.tree.map(choose, new, state)
 
         return jax.lax.cond(comes.any(), fresh, lambda state: state, state)
-
-
-_COMPILED: dict[Any, _Functions] = {}

@@ -1,4 +1,4 @@
-"""One member's training on the exact expected loss: the optimizer's steps, or gradient flow, in 64 or 32 bits.
+"""Population engine: training on the exact expected loss, by the optimizer's steps or gradient flow, in 64 or 32 bits.
 
 The initial parameters are those of the sampled engine, bit for bit (drawn in float32, then widened): a member's two
 trainings differ by what samples add and by nothing else.
@@ -6,91 +6,75 @@ trainings differ by what samples add and by nothing else.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
-from functools import cached_property, partial
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from jaxtyping import Array, Int
 
+from lopsided.core import registry
+from lopsided.core.errors import InputError
+from lopsided.core.execution import Execution
 from lopsided.core.keys import stream
+from lopsided.core.model import RidgeModel
+from lopsided.core.optimizer import is_constant
 from lopsided.core.probe import ProbeContext
 from lopsided.core.spec import Spec
-from lopsided.engines.members import Dials, State, state_shape, tree_bytes
-from lopsided.engines.program import exact_loss, uniform
+from lopsided.core.task import ExactLoss, HasSkills, latent_of, n_skills
+from lopsided.core.training_set import TrainingSet
+from lopsided.engines import looking_back
+from lopsided.engines.ensemble import EnsembleEngine
+from lopsided.engines.gradient import Population as PopulationBatch
+from lopsided.engines.gradient import exact_loss, uniform
+from lopsided.engines.members import State, TracedMember, bound
+from lopsided.engines.metrics import while_alive
+from lopsided.engines.program import Program
+from lopsided.engines.sampling import Change, MemberContext
+from lopsided.engines.train_step import train_step
+from lopsided.plans.population import Population
 from lopsided.skills.ranks import skill_at_rank
 
 ABSOLUTE = 1e-4
 """Absolute tolerance of gradient flow as a share of the relative one: weights start small."""
-
-
 SHORTEST, SHORTEST_SETTLING = 1e-9, 1e-13
 """Adaptive steps shorter than this share of a stretch mean that the flow runs to infinity: the member has diverged."""
 
 
-class Fixed(NamedTuple):
-    """What a member's steps have in common."""
+class PopulationProgram(Program):
+    """Steps on, or flow along, the exact gradient."""
 
-    world: Any
-    order: Any  # (R,) the skill that holds each rank; None where the task has no skills
+    cuttable = True
 
+    def __init__(self, template: Spec, execution: Execution):
+        super().__init__(template, execution)
+        self.float_type = np.float64 if _plan(template).precision == 64 else np.float32
 
-class PopulationProgram:
-    """Functions of one member, with the interface of `engines.program.Program`."""
+    def init(self, traced: TracedMember) -> State:
+        spec, params = self.bound(traced), self._params(traced)
+        optimizer = spec.optimizer.build(spec.steps).init(params) if _plan(spec).dynamics == "steps" else ()
+        return State(params, optimizer, jnp.int32(-1), jnp.zeros((), self.float_type), jnp.int32(0))
 
-    def __init__(self, representative: Spec):
-        self.representative = representative
-        self.float_type = np.float64 if representative.plan.precision == 64 else np.float32  # type: ignore[attr-defined]
-        self._flows = representative.plan.dynamics == "flow"  # type: ignore[attr-defined]
+    def advance(self, state: State, traced: TracedMember, start: Int[Array, ""], stop: Int[Array, ""]) -> State:
+        """With gradient flow: flow for (stop - start) x learning rate."""
+        member = self._member(traced)
+        if _plan(member.spec).dynamics == "flow":
+            return self._flow(state, member, start, stop)
+        step = lambda t, s: train_step(s, self._batch(member, t), member.spec, t)  # noqa: E731
+        return jax.lax.fori_loop(start, stop, step, state)
 
-    @property
-    def cuttable(self) -> bool:
-        """Adaptive steps restart at an evaluation; a cut elsewhere would change them."""
-        return not self._flows
-
-    def precision(self) -> AbstractContextManager[Any]:
-        return jax.enable_x64(self.float_type is np.float64)
-
-    def init(self, dials: Dials) -> State:
-        params = self._params(dials)
-        optimizer = () if self._flows else self._spec(dials).optimizer.build(self.representative.steps).init(params)
-        zero = jnp.zeros((), self.float_type)
-        return State(params, optimizer, jnp.int32(-1), zero, jnp.int32(0))
-
-    def advance(self, state: State, dials: Dials, start: Int[Array, ""], stop: Int[Array, ""]) -> State:
-        """Take the steps start, ..., stop - 1, or flow for (stop - start) x learning rate."""
-        fixed = self._fixed(dials)
-        if self._flows:
-            return self._flow(state, dials, fixed, start, stop)
-        return jax.lax.fori_loop(start, stop, lambda t, s: self._step(s, dials, fixed, t), state)
-
-    def _step(self, state: State, dials: Dials, fixed: Fixed, t: Int[Array, ""]) -> State:
-        value, grads = jax.value_and_grad(self._loss)(state.params, dials, fixed, t)
-        updates, optimizer = (
-            self._spec(dials).optimizer.build(self.representative.steps).update(grads, state.optimizer, state.params)
-        )
-        alive = (state.diverged < 0) & jnp.isfinite(value)
-        keep = lambda new, old: jnp.where(alive, new, old)  # noqa: E731
-        return State(
-            jax.tree.map(keep, optax.apply_updates(state.params, updates), state.params),
-            jax.tree.map(keep, optimizer, state.optimizer),
-            jnp.where((state.diverged < 0) & ~jnp.isfinite(value), t.astype(jnp.int32), state.diverged),
-            keep(state.loss_sum + value, state.loss_sum),
-            state.loss_count + alive,
-        )
-
-    def _flow(self, state: State, dials: Dials, fixed: Fixed, start: Array, stop: Array) -> State:
+    def _flow(self, state: State, member: MemberContext, start: Array, stop: Array) -> State:
         """dparams/dt = -gradient, with a fifth-order Runge-Kutta method whose steps adapt to the tolerance."""
         import diffrax  # only gradient flow pays for it
 
-        rate = jnp.asarray(self._spec(dials).optimizer.lr, self.float_type)  # type: ignore[attr-defined]
-        tolerance, settled = self.representative.plan.tolerance, self.representative.plan.settled  # type: ignore[attr-defined]
+        spec, plan = member.spec, _plan(member.spec)
+        rate = jnp.asarray(spec.optimizer.lr, self.float_type)
+        tolerance, settled = plan.tolerance, plan.settled
+        loss = lambda params, t: exact_loss(spec, params, *self._batch(member, t))  # noqa: E731
 
         def slope(t: Any, params: Any, _: Any) -> Any:
-            value, grads = jax.value_and_grad(self._loss)(params, dials, fixed, start + t / rate)
+            value, grads = jax.value_and_grad(loss)(params, start + t / rate)
             done = settled > 0 and value < settled  # a correlation loss may be negative and far from settled
             return jax.tree.map(lambda g: jnp.where(done, 0.0, -g), grads)
 
@@ -112,7 +96,7 @@ class PopulationProgram:
             throw=False,
         )
         params = jax.tree.map(lambda x: x[0], solution.ys)
-        value = self._loss(params, dials, fixed, stop)
+        value = loss(params, stop)
         alive = (state.diverged < 0) & jnp.isfinite(value) & (solution.result == diffrax.RESULTS.successful)
         moved = alive & (stop > start)
         return State(
@@ -123,53 +107,93 @@ class PopulationProgram:
             jnp.where(moved, 1, state.loss_count),
         )
 
-    def evaluate(self, state: State, dials: Dials) -> dict[str, Array]:
-        """Metrics by name: the exact loss on uniform skills as `test/loss`, that on the training law averaged over the
-        steps since the last time, probes."""
-        world, n_skills = self._fixed(dials).world, self.representative.task.n_skills
-        exact = partial(exact_loss, self.representative, state.params, world, uniform(n_skills, self.float_type))
+    def evaluate(self, state: State, traced: TracedMember) -> dict[str, Array]:
+        """The exact loss on uniform skills as `test/loss`, that on the training law averaged over the steps since the
+        last time, probes."""
+        member = self._member(traced)
+        skills = n_skills(member.spec.task)
+        exact = partial(exact_loss, member.spec, state.params, member.latent, uniform(skills, self.float_type))
 
         def on(probabilities: Array | None, name: str, samples: int) -> dict[str, Array]:
             return {"loss": exact()}
 
-        context = ProbeContext(state.params, self._params(dials), on, n_skills, world, exact)
+        context = ProbeContext(state.params, self._params(traced), on, skills, member.latent, exact)
         found = {"test/loss": exact(), "train/loss": state.loss_sum / state.loss_count}
-        for probe in self.representative.probes:
+        for probe in member.spec.probes:
             found |= probe.measure(context)
-        return {k: jnp.where(state.diverged < 0, v, jnp.nan).astype(self.float_type) for k, v in found.items()}
+        return while_alive(state, found, self.float_type)
 
-    def _loss(self, params: Any, dials: Dials, fixed: Fixed, t: Any) -> Array:
-        """The exact loss on the skill frequencies of step `t`."""
+    def _batch(self, member: MemberContext, t: Any) -> PopulationBatch:
+        """The whole distribution, with the skill frequencies of step `t`."""
         frequency = None
-        if dials.path is not None:
-            by_rank = dials.path.frequency(t / self.representative.steps)
-            frequency = jnp.zeros_like(by_rank).at[fixed.order].set(by_rank)
-        return exact_loss(self.representative, params, fixed.world, frequency)
+        if member.order is not None:
+            by_rank = member.spec.skills.schedule(len(member.order)).frequency(t / member.spec.steps)
+            frequency = jnp.zeros_like(by_rank).at[member.order].set(by_rank)
+        return PopulationBatch(member.latent, frequency)
 
-    def _spec(self, dials: Dials) -> Spec:
-        return self.representative.bind(dials.spec)
-
-    def _fixed(self, dials: Dials) -> Fixed:
-        task = self._spec(dials).task
+    def _member(self, traced: TracedMember) -> MemberContext:
+        spec, seed = self.bound(traced), traced.seed
         with jax.enable_x64(False):
-            order = skill_at_rank(self.representative.rank_order, task.n_skills, dials.seed) if task.n_skills else None
-        return Fixed(task.world(stream(dials.seed, "world")), order)
+            task = spec.task
+            order = skill_at_rank(spec.rank_order, task.n_skills, seed) if isinstance(task, HasSkills) else None
+        return MemberContext(spec, seed, None, None, latent_of(spec.task, stream(seed, "world")), order, Change())
 
-    def _params(self, dials: Dials) -> Any:
-        task = self.representative.task
-        narrow = jax.tree.map(lambda x: x.astype(jnp.float32) if x.dtype == jnp.float64 else x, dials.spec)
+    def _params(self, traced: TracedMember) -> Any:
+        narrow = jax.tree.map(lambda x: x.astype(jnp.float32) if x.dtype == jnp.float64 else x, traced.values)
         with jax.enable_x64(False):
-            params = self.representative.bind(narrow).model.init(stream(dials.seed, "init"), task.inputs, task.outputs)
+            spec = bound(self._template, traced._replace(values=narrow))
+            params = spec.model.init(stream(traced.seed, "init"), spec.task.inputs, spec.task.outputs)
         return jax.tree.map(lambda x: x.astype(self.float_type), params)
-
-    @cached_property
-    def state_bytes(self) -> int:
-        """Bytes of one member's state."""
-        return tree_bytes(state_shape(self))
 
     @property
     def block_bytes(self) -> int:
-        """Memory that one member's step touches: weights, directions, their gradients, overlaps between neurons."""
-        leaves = jax.tree.leaves(state_shape(self).params)
-        neurons = max(leaf.shape[0] for leaf in leaves) if self.representative.model.ridges else 0
+        """Weights, directions, their gradients, overlaps between neurons."""
+        leaves = jax.tree.leaves(self.state_shape.params)
+        neurons = max(leaf.shape[0] for leaf in leaves) if isinstance(self._template.model, RidgeModel) else 0
         return 8 * self.state_bytes + 3 * neurons**2 * np.dtype(self.float_type).itemsize
+
+
+class PopulationEnsemble(EnsembleEngine):
+    """The plan `population`."""
+
+    name: ClassVar[str] = "population"
+    program_class: ClassVar[type[Program]] = PopulationProgram
+
+    @classmethod
+    def accepts(cls, spec: Spec) -> bool:
+        return isinstance(spec.plan, Population)
+
+    @classmethod
+    def check(cls, spec: Spec) -> None:
+        refuse_samples(spec)
+        if not isinstance(spec.task, ExactLoss):
+            raise InputError(without_formula(spec))
+        spec.task.check_exact_loss(spec.model, spec.loss)
+        if _plan(spec).dynamics == "flow" and not is_constant(spec.optimizer):
+            raise InputError(
+                f"plan = {spec.plan.name!r}: gradient flow measures time in steps x learning rate, which takes "
+                "optimizer 'sgd' with a constant rate, no warm-up and no clipping"
+            )
+
+
+def without_formula(spec: Spec) -> str:
+    """What to say of a task without an exact loss."""
+    can = [name for name, cls in registry.registered("task").items() if issubclass(cls, ExactLoss)]
+    return f"plan = {spec.plan.name!r}: task {spec.task.name!r} has no exact loss; these have one: {', '.join(can)}"
+
+
+def refuse_samples(spec: Spec) -> None:
+    """Raise `InputError` if a spec whose plan draws no samples asks for what needs them."""
+    name = spec.plan.name
+    if spec.training_set != TrainingSet():
+        raise InputError(f"training_set: plan {name!r} takes the task's own samples")
+    if spec.groups:
+        raise InputError(f"groups: plan {name!r} trains all parameters alike")
+    if spec.until is not None:
+        raise InputError("until: only for plans that draw samples")
+    looking_back.refuse(spec)
+
+
+def _plan(spec: Spec) -> Population:
+    assert isinstance(spec.plan, Population)
+    return spec.plan

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float, Int
 
-from lopsided.models._linear import matmul
+from lopsided.core.lowering import einsum, matmul
 
 
 class Norm(eqx.Module):
@@ -35,6 +37,30 @@ class Linear(eqx.Module):
         return y if self.bias is None else y + self.bias
 
 
+class Where(NamedTuple):
+    """Where the positions of a batch are, and which of them see one another."""
+
+    causal: bool
+    segments: Int[Array, "B L"] | None
+    positions: Int[Array, "B L"] | None
+
+    def places(self, length: int) -> Int[Array, "b L"]:
+        """Place of each position inside its document, (1, L) where all rows are alike."""
+        return jnp.arange(length)[None] if self.positions is None else self.positions
+
+    def visible(self, length: int, read: tuple[int, ...] | None) -> Bool[Array, "b O L"] | None:
+        """Which positions each query sees: those of its own document, not later than itself if `causal`; None: all.
+        Padding (segment 0) sees padding, so that every query sees something."""
+        allowed = None
+        if self.causal:
+            queries = jnp.arange(length) if read is None else jnp.array(read)
+            allowed = (jnp.arange(length) <= queries[:, None])[None]
+        if self.segments is not None:
+            same = picked(self.segments, read)[:, :, None] == self.segments[:, None, :]
+            allowed = same if allowed is None else allowed & same
+        return allowed
+
+
 class Attention(eqx.Module):
     """Attention with separate W_q, W_k, W_v, W_o, so that each can be its own parameter group.
 
@@ -53,39 +79,49 @@ class Attention(eqx.Module):
     kv_heads: int = eqx.field(static=True)
     rope_base: float | None = eqx.field(static=True)
 
-    def __call__(self, x_BLD: Array, read: tuple[int, ...], causal: bool) -> Float[Array, "B O D"]:
+    def __call__(self, x_BLD: Array, at: Where, read: tuple[int, ...] | None) -> Float[Array, "B O D"]:
         batch, length = x_BLD.shape[:2]
         # The projections of all positions are one product each; queries only where they are read.
-        x_BOD = x_BLD if len(read) == length else x_BLD[:, jnp.array(read)]
-        q, k, v = self._split(self.q(x_BOD), self.heads), self._keys(x_BLD), self._split(self.v(x_BLD), self.kv_heads)
+        x_BOD = picked(x_BLD, read)
+        outputs = x_BOD.shape[1]
+        q, k, v = (
+            self._split(self.q(x_BOD), self.heads),
+            self._keys(x_BLD, at),
+            self._split(self.v(x_BLD), self.kv_heads),
+        )
         if self.q_norm is not None:
             q = self.q_norm(q)
         if self.rope_base is not None:
-            q = rotated(q, jnp.array(read), self.rope_base)
+            q = rotated(q, picked(at.places(length), read), self.rope_base)
         # Query heads that share keys are rows of the same product.
-        q = q.reshape(batch, len(read), self.kv_heads, -1, q.shape[-1])
-        scores = jnp.einsum("bogrd,blgd->bgrol", q, k) * q.shape[-1] ** -0.5
-        if causal:
-            allowed = jnp.arange(length) <= jnp.array(read)[:, None]
-            scores = jnp.where(allowed, scores, -jnp.inf)
-        mixed = jnp.einsum("bgrol,blgd->bogrd", jax.nn.softmax(scores, axis=-1), v)
-        return self.o(mixed.reshape(batch, len(read), -1))
+        q = q.reshape(batch, outputs, self.kv_heads, -1, q.shape[-1])
+        scores = einsum("bogrd,blgd->bgrol", q, k) * q.shape[-1] ** -0.5
+        allowed = at.visible(length, read)
+        if allowed is not None:
+            scores = jnp.where(allowed[:, None, None], scores, -jnp.inf)
+        mixed = einsum("bgrol,blgd->bogrd", jax.nn.softmax(scores, axis=-1), v)
+        return self.o(mixed.reshape(batch, outputs, -1))
 
-    def _keys(self, x_BLD: Array) -> Float[Array, "B L G d"]:
+    def _keys(self, x_BLD: Array, at: Where) -> Float[Array, "B L G d"]:
         k = self._split(self.k(x_BLD), self.kv_heads)
         k = k if self.k_norm is None else self.k_norm(k)
-        return k if self.rope_base is None else rotated(k, jnp.arange(x_BLD.shape[1]), self.rope_base)
+        return k if self.rope_base is None else rotated(k, at.places(x_BLD.shape[1]), self.rope_base)
 
     def _split(self, t: Array, heads: int) -> Array:
         return t.reshape(*t.shape[:2], heads, -1)
 
 
+def picked(x: Array, read: tuple[int, ...] | None) -> Array:
+    """The positions in `read` of an array (B, L, ...); None: all of them."""
+    return x if read is None or len(read) == x.shape[1] else x[:, jnp.array(read)]
+
+
 def rotated(t: Float[Array, "B L H d"], position: Array, base: float) -> Float[Array, "B L H d"]:
     """Rotary position embedding: coordinates i and i + d/2 turn by position * base^(-2i/d) (Su et al. 2021, paired as
-    in the LLaMA family)."""
+    in the LLaMA family). `position` is (1, L) or (B, L)."""
     half = t.shape[-1] // 2
-    angle = position[:, None] * base ** (-jnp.arange(half) / half)
-    cos, sin = jnp.cos(angle)[:, None], jnp.sin(angle)[:, None]
+    angle = position[..., None] * base ** (-jnp.arange(half) / half)
+    cos, sin = jnp.cos(angle)[..., None, :], jnp.sin(angle)[..., None, :]
     a, b = t[..., :half], t[..., half:]
     return jnp.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
 
@@ -110,7 +146,6 @@ class Block(eqx.Module):
     norm_mlp: Norm
     mlp: FeedForward
 
-    def __call__(self, x_BLD: Array, read: tuple[int, ...], causal: bool) -> Float[Array, "B O D"]:
-        x_BOD = x_BLD if len(read) == x_BLD.shape[1] else x_BLD[:, jnp.array(read)]
-        x_BOD = x_BOD + self.attention(self.norm_attention(x_BLD), read, causal)
+    def __call__(self, x_BLD: Array, at: Where, read: tuple[int, ...] | None) -> Float[Array, "B O D"]:
+        x_BOD = picked(x_BLD, read) + self.attention(self.norm_attention(x_BLD), at, read)
         return x_BOD + self.mlp(self.norm_mlp(x_BOD))

@@ -7,38 +7,30 @@ from typing import Annotated, ClassVar, Literal
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array
 from pydantic import Field
 
+from lopsided.core.batch import Batch
 from lopsided.core.errors import InputError
-from lopsided.core.groups import Group
+from lopsided.core.groups import ParamGroup
 from lopsided.core.keys import Key
-from lopsided.core.protocols import Classes, Inputs, Model, Scalar, Vector
-from lopsided.models._linear import matmul
+from lopsided.core.model import Model
+from lopsided.core.shapes import Classes, Inputs, Scalar, Vector
+from lopsided.models._parts import Linear
 
 ACTIVATIONS = {"relu": jax.nn.relu, "gelu": jax.nn.gelu, "sigmoid": jax.nn.sigmoid}
-
-
-class Layer(eqx.Module):
-    """x W + b."""
-
-    weight: Float[Array, "i o"]
-    bias: Float[Array, " o"]
-
-    def __call__(self, x: Float[Array, "B i"]) -> Float[Array, "B o"]:
-        return matmul(x, self.weight) + self.bias
 
 
 class Perceptron(eqx.Module):
     """`layers` affine maps with the activation between them."""
 
-    layers: tuple[Layer, ...]
+    layers: tuple[Linear, ...]
     activation: str = eqx.field(static=True)
     scalar: bool = eqx.field(static=True)
 
-    def __call__(self, x_BD: Float[Array, "B D"]) -> Array:
+    def __call__(self, batch: Batch) -> Array:
         act = ACTIVATIONS[self.activation]
-        h = x_BD
+        h = batch.inputs
         for layer in self.layers[:-1]:
             h = act(layer(h))
         last = self.layers[-1]
@@ -73,28 +65,28 @@ class MLP(Model):
         layers = tuple(self._layer(*pair) for pair in zip(keys, sizes[:-1], sizes[1:], strict=True))
         if self.parameterization == "mup" and self.depth > 1:
             last = layers[-1]
-            layers = (*layers[:-1], Layer(last.weight * self.width**-0.5, last.bias))
+            layers = (*layers[:-1], Linear(last.weight * self.width**-0.5, last.bias))
         return Perceptron(layers, self.activation, scalar)
 
-    def rates(self, inputs: Inputs, outputs: Classes | Scalar, adaptive: bool) -> tuple[Group, ...]:
+    def rates(self, inputs: Inputs, outputs: Classes | Scalar, adaptive: bool) -> tuple[ParamGroup, ...]:
         if self.parameterization == "standard" or self.depth == 1:
             return ()
         last, wide = self.depth - 1, float(self.width)
         if adaptive:
-            return tuple(Group(match=f"layers.{i}.weight", lr=1 / wide) for i in range(1, self.depth))
-        hidden_biases = [Group(match=f"layers.{i}.bias", lr=wide) for i in range(last)]
+            return tuple(ParamGroup(match=f"layers.{i}.weight", lr=1 / wide) for i in range(1, self.depth))
+        hidden_biases = [ParamGroup(match=f"layers.{i}.bias", lr=wide) for i in range(last)]
         return (
-            Group(match="layers.0.weight", lr=wide),
+            ParamGroup(match="layers.0.weight", lr=wide),
             *hidden_biases,
-            Group(match=f"layers.{last}.weight", lr=1 / wide),
+            ParamGroup(match=f"layers.{last}.weight", lr=1 / wide),
         )
 
-    def _layer(self, key: Key, i: int, o: int) -> Layer:
+    def _layer(self, key: Key, i: int, o: int) -> Linear:
         k_weight, k_bias = jax.random.split(key)
         if self.initialisation == "gaussian":
-            return Layer(jax.random.normal(k_weight, (i, o)) * i**-0.5, jnp.zeros(o))
+            return Linear(jax.random.normal(k_weight, (i, o)) * i**-0.5, jnp.zeros(o))
         unit = i**-0.5
-        return Layer(
+        return Linear(
             jax.random.uniform(k_weight, (i, o), minval=-unit, maxval=unit),
             jax.random.uniform(k_bias, (o,), minval=-unit, maxval=unit),
         )

@@ -6,13 +6,15 @@ from typing import Annotated, Literal
 
 import equinox as eqx
 import jax
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float
 from pydantic import Field
 
-from lopsided.core.config import DialFloat
+from lopsided.core.batch import Batch
+from lopsided.core.config import TracedFloat
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key
-from lopsided.core.protocols import Classes, Inputs, Model, Scalar, Tokens
+from lopsided.core.model import Model
+from lopsided.core.shapes import Classes, Inputs, Scalar, Tokens
 
 
 class ProductWeights(eqx.Module):
@@ -20,15 +22,15 @@ class ProductWeights(eqx.Module):
 
     w: Float[Array, " d"]
 
-    def __call__(self, x_BL: Int[Array, "B L"]) -> Float[Array, " B"]:
-        return self.w[x_BL].prod(-1)
+    def __call__(self, batch: Batch) -> Float[Array, " B"]:
+        return self.w[batch.inputs].prod(-1)
 
 
 class Product(Model):
     """One weight per skill; the output is the product over the input's skills."""
 
     name: Literal["product"] = "product"
-    r: Annotated[DialFloat, Field(gt=0, le=10)] = 0.1
+    r: Annotated[TracedFloat, Field(gt=0, le=10)] = 0.1
 
     def init(self, key: Key, inputs: Inputs, outputs: Classes | Scalar) -> ProductWeights:
         if not isinstance(inputs, Tokens) or not isinstance(outputs, Scalar):

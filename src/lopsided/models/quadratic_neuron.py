@@ -10,10 +10,13 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 from pydantic import Field
 
-from lopsided.core.config import DialFloat
+from lopsided.core.batch import Batch
+from lopsided.core.config import TracedFloat
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key
-from lopsided.core.protocols import Classes, Inputs, Model, Scalar, Vector
+from lopsided.core.lowering import product
+from lopsided.core.model import Model
+from lopsided.core.shapes import Classes, Inputs, Scalar, Vector
 
 
 class Neuron(eqx.Module):
@@ -22,8 +25,8 @@ class Neuron(eqx.Module):
     a: Float[Array, ""]
     w: Float[Array, " d"]
 
-    def __call__(self, x_BD: Float[Array, "B d"]) -> Float[Array, " B"]:
-        return 0.5 * self.a * jnp.square(x_BD @ self.w)
+    def __call__(self, batch: Batch) -> Float[Array, " B"]:
+        return 0.5 * self.a * jnp.square(product(batch.inputs, self.w))
 
 
 class QuadraticNeuron(Model):
@@ -31,7 +34,7 @@ class QuadraticNeuron(Model):
     correlation loss."""
 
     name: Literal["quadratic-neuron"] = "quadratic-neuron"
-    m: Annotated[DialFloat, Field(ge=1, le=1e12)] = 1024.0
+    m: Annotated[TracedFloat, Field(ge=1, le=1e12)] = 1024.0
 
     def init(self, key: Key, inputs: Inputs, outputs: Classes | Scalar) -> Neuron:
         if not isinstance(inputs, Vector) or not isinstance(outputs, Scalar):

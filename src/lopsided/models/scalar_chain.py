@@ -5,7 +5,7 @@ With x ~ N(0, 1) and target x its expected square loss is (1 - w^k)² / 2: deepe
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import equinox as eqx
 import jax
@@ -13,11 +13,13 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 from pydantic import Field
 
-from lopsided.core.config import DialFloat
+from lopsided.core.batch import Batch
+from lopsided.core.config import TracedFloat
 from lopsided.core.errors import InputError
 from lopsided.core.hermite import Link
 from lopsided.core.keys import Key
-from lopsided.core.protocols import Classes, Inputs, Model, Scalar, Vector
+from lopsided.core.model import Model, RidgeModel
+from lopsided.core.shapes import Classes, Inputs, Scalar, Vector
 
 
 class Chain(eqx.Module):
@@ -35,18 +37,17 @@ class Chain(eqx.Module):
         slope = self.slope()[None]
         return slope, jnp.ones_like(slope)[:, None], ((1, 1.0),)
 
-    def __call__(self, x_BD: Float[Array, "B D"]) -> Float[Array, " B"]:
-        return self.slope() * x_BD[:, 0]
+    def __call__(self, batch: Batch) -> Float[Array, " B"]:
+        return self.slope() * batch.inputs[:, 0]
 
 
-class ScalarChain(Model):
+class ScalarChain(Model, RidgeModel):
     """k weights in a row, tied (one number, `depth` times) or not; each starts at start * exp(N(0, 1) / 4)."""
 
-    ridges: ClassVar[bool] = True
     name: Literal["scalar-chain"] = "scalar-chain"
     depth: Annotated[int, Field(ge=1, le=16)] = 3
     tied: bool = True
-    start: Annotated[DialFloat, Field(gt=0, le=1)] = 0.1
+    start: Annotated[TracedFloat, Field(gt=0, le=1)] = 0.1
 
     def init(self, key: Key, inputs: Inputs, outputs: Classes | Scalar) -> Chain:
         if inputs != Vector(1) or not isinstance(outputs, Scalar):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import equinox as eqx
 import jax
@@ -10,12 +10,14 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 from pydantic import Field
 
-from lopsided.core.config import DialFloat
+from lopsided.core.batch import Batch
+from lopsided.core.config import TracedFloat
 from lopsided.core.errors import InputError
 from lopsided.core.hermite import Link, evaluate
 from lopsided.core.keys import Key
-from lopsided.core.protocols import Classes, Inputs, Model, Scalar, Vector
-from lopsided.models._linear import matmul
+from lopsided.core.lowering import matmul
+from lopsided.core.model import Model, RidgeModel
+from lopsided.core.shapes import Classes, Inputs, Scalar, Vector
 
 
 class Neurons(eqx.Module):
@@ -31,22 +33,21 @@ class Neurons(eqx.Module):
         directions = self.v / jnp.sqrt(square)[:, None]
         return (jnp.ones_like(square) if self.unit else square), directions, self.link
 
-    def __call__(self, x_BD: Float[Array, "B D"]) -> Float[Array, " B"]:
+    def __call__(self, batch: Batch) -> Float[Array, " B"]:
         strengths, directions, link = self.ridges()
-        return (strengths * evaluate(link, matmul(x_BD, directions.T))).sum(-1)
+        return (strengths * evaluate(link, matmul(batch.inputs, directions.T))).sum(-1)
 
 
-class Student(Model):
+class Student(Model, RidgeModel):
     """`width` neurons, each uniform on the sphere of radius `sigma_0`.
 
     `norm` = `unit` fixes every strength at 1: only directions are learned. `hemisphere` flips neurons so that their
     first coordinate is not negative: a link of odd information exponent >= 3 is learned from that side only.
     """
 
-    ridges: ClassVar[bool] = True
     name: Literal["student"] = "student"
     width: Annotated[int, Field(ge=1, le=2**20)] = 64
-    sigma_0: Annotated[DialFloat, Field(gt=0, le=10)] = 1e-3
+    sigma_0: Annotated[TracedFloat, Field(gt=0, le=10)] = 1e-3
     link: Link = ((4, 1.0),)
     norm: Literal["free", "unit"] = "free"
     hemisphere: bool = False

@@ -14,10 +14,14 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 from pydantic import Field, model_validator
 
+from lopsided.core.batch import Batch
 from lopsided.core.errors import InputError
+from lopsided.core.groups import Stack
 from lopsided.core.keys import Key
-from lopsided.core.protocols import Classes, Inputs, Model, Scalar, Tokens, Vector
-from lopsided.models._parts import Attention, Block, FeedForward, Linear, Norm
+from lopsided.core.lowering import layer, product
+from lopsided.core.model import Model
+from lopsided.core.shapes import Classes, Inputs, Scalar, Tokens, Vector
+from lopsided.models._parts import Attention, Block, FeedForward, Linear, Norm, Where
 
 SMALL = 0.02
 
@@ -29,29 +33,46 @@ class Network(eqx.Module):
     embedding: Float[Array, "vocabulary D"] | None
     read_in: Linear | None
     position: Float[Array, "L D"] | None
-    blocks: tuple[Block, ...]
+    blocks: Stack
     norm: Norm
     head: Linear | None
-    read: tuple[int, ...] = eqx.field(static=True)
+    read: tuple[int, ...] | None = eqx.field(static=True)
     causal: bool = eqx.field(static=True)
     scalar: bool = eqx.field(static=True)
 
-    def __call__(self, x: Array) -> Array:
-        h = self._embedded(x)
-        everywhere = tuple(range(x.shape[1]))
-        for i, block in enumerate(self.blocks):
-            h = block(h, self.read if i == len(self.blocks) - 1 else everywhere, self.causal)
+    def __call__(self, batch: Batch) -> Array:
+        h = self._embedded(batch)
+        at = Where(self.causal, batch.segments, batch.positions)
+        one = layer(lambda h, block: block(h, at, None))
+        # The layers before the last see every position, and so does the last where every position is read.
+        alike = len(self.blocks) if self.read is None else len(self.blocks) - 1
+        if alike == 1:
+            h = one(h, self.blocks[0])
+        elif alike > 1:  # scanned: compile time does not grow with depth
+            h, _ = jax.lax.scan(lambda h, block: (one(h, block), None), h, self.blocks[:alike])
+        if self.read is not None:
+            h = layer(lambda h, block: block(h, at, self.read))(h, self.blocks[-1])
         h = self.norm(h)
-        y = self.head(h) if self.head is not None else h @ self.embedding.T  # type: ignore[union-attr]
+        if self.head is not None:
+            y = self.head(h)
+        else:
+            assert self.embedding is not None
+            y = product(h, self.embedding.T)
         return y[:, 0, 0] if self.scalar else y
 
-    def _embedded(self, x: Array) -> Float[Array, "B L D"]:
+    def _embedded(self, batch: Batch) -> Float[Array, "B L D"]:
+        x = batch.inputs
         if self.embedding is not None:
             h = self.embedding[x]
         else:
             assert self.read_in is not None
             h = self.read_in(x if x.ndim == 3 else x[..., None])
-        return h if self.position is None else h + self.position
+        if self.position is None:
+            return h
+        length = h.shape[1]
+        if batch.positions is not None:
+            return h + self.position[batch.positions]
+        return h + (self.position if length == len(self.position) else self.position[:length])
 
 
 class Transformer(Model):
@@ -112,10 +133,11 @@ class Transformer(Model):
         return self.head_width or self.width // self.heads
 
     def init(self, key: Key, inputs: Inputs, outputs: Classes | Scalar) -> Network:
-        k_embed, k_position, k_head, *k_blocks = jax.random.split(key, 3 + self.layers)
+        keys = jax.random.split(key, 3 + self.layers)
+        k_embed, k_position, k_head = keys[:3]
         tokens = isinstance(inputs, Tokens)
         scalar = isinstance(outputs, Scalar)
-        classes = 1 if scalar else outputs.count
+        classes = 1 if isinstance(outputs, Scalar) else outputs.count
         if self.tied and (not tokens or classes != inputs.vocabulary):
             raise InputError("model.tied: only for tasks whose answers are tokens of their inputs")
         length = inputs.dimension if isinstance(inputs, Vector) else inputs.length
@@ -126,10 +148,10 @@ class Transformer(Model):
             embedding=normal(k_embed, inputs.vocabulary) if tokens else None,
             read_in=None if tokens else self._linear(k_embed, of_one, self.width),
             position=normal(k_position, length) if self.positions == "learned" else None,
-            blocks=tuple(self._block(k) for k in k_blocks),
+            blocks=Stack(jax.vmap(self._block)(keys[3:])),
             norm=self._norm(self.width),
             head=None if self.tied else self._linear(k_head, self.width, classes),
-            read=(length - 1,) if scalar else outputs.read,
+            read=(length - 1,) if isinstance(outputs, Scalar) else outputs.read,
             causal=self.attention == "causal",
             scalar=scalar,
         )

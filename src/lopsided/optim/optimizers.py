@@ -9,19 +9,28 @@ import jax.numpy as jnp
 import optax
 from pydantic import Field
 
-from lopsided.core.config import DialFloat, DialInt, Rate
-from lopsided.core.protocols import Optimizer
+from lopsided.core.config import TRACED, TracedFloat, TracedInt
+from lopsided.core.optimizer import Optimizer
 
-Beta = Annotated[DialFloat, Field(ge=0, lt=1)]
+Beta = Annotated[TracedFloat, Field(ge=0, lt=1)]
 
 
 class Schedule(Optimizer):
     """lr(t) = lr * min(1, (t + 1) / warmup) * [floor + (1 - floor) (1 + cos(pi t / steps)) / 2], or without cosine."""
 
-    lr: Rate
     schedule: Literal["constant", "cosine"] = "constant"
-    warmup: Annotated[DialInt, Field(ge=0)] = 0
-    floor: Annotated[DialFloat, Field(ge=0, le=1)] = 0.1
+    warmup: Annotated[TracedInt, Field(ge=0)] = 0
+    floor: Annotated[TracedFloat, Field(ge=0, le=1)] = 0.1
+    clip: Annotated[Annotated[float, Field(gt=0, le=1e9)] | None, TRACED] = None
+    """Gradients with a larger global norm are scaled down to it; None: never."""
+
+    later: ClassVar[frozenset[str]] = frozenset({"clip"})
+
+    def clipped(self, transformation: optax.GradientTransformation) -> optax.GradientTransformation:
+        """The transformation after the gradients were clipped by their global norm, if asked for."""
+        if self.clip is None:
+            return transformation
+        return optax.chain(optax.clip_by_global_norm(self.clip), transformation)
 
     def rate(self, steps: int) -> Callable[[Any], Any]:
         """Learning rate as a function of the step."""
@@ -41,7 +50,7 @@ class SGD(Schedule):
     name: Literal["sgd"] = "sgd"
 
     def build(self, steps: int) -> optax.GradientTransformation:
-        return optax.sgd(self.rate(steps))
+        return self.clipped(optax.sgd(self.rate(steps)))
 
 
 class AdamW(Schedule):
@@ -51,8 +60,9 @@ class AdamW(Schedule):
     name: Literal["adamw"] = "adamw"
     b1: Beta = 0.9
     b2: Beta = 0.999
-    eps: Annotated[DialFloat, Field(gt=0)] = 1e-8
-    weight_decay: Annotated[DialFloat, Field(ge=0)] = 0.0
+    eps: Annotated[TracedFloat, Field(gt=0)] = 1e-8
+    weight_decay: Annotated[TracedFloat, Field(ge=0)] = 0.0
 
     def build(self, steps: int) -> optax.GradientTransformation:
-        return optax.adamw(self.rate(steps), b1=self.b1, b2=self.b2, eps=self.eps, weight_decay=self.weight_decay)
+        adam = optax.adamw(self.rate(steps), b1=self.b1, b2=self.b2, eps=self.eps, weight_decay=self.weight_decay)
+        return self.clipped(adam)

@@ -18,7 +18,7 @@ class SphericalSGD(Schedule):
     name: Literal["spherical-sgd"] = "spherical-sgd"
 
     def build(self, steps: int) -> optax.GradientTransformation:
-        plain = optax.sgd(self.rate(steps))
+        plain = self.clipped(optax.sgd(self.rate(steps)))
 
         def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
             updates, state = plain.update(updates, state, params)

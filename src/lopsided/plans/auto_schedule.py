@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 from pydantic import Field, model_validator
 
-from lopsided.core.config import DialFloat, DialInt
+from lopsided.core.config import TracedFloat, TracedInt
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key, below, words
-from lopsided.core.plan import Draw, Plan
-from lopsided.core.protocols import LossName, Model, Optimizer, Task, judged
-from lopsided.plans.simple import Batch, Size, plain
+from lopsided.core.model import Model
+from lopsided.core.optimizer import Optimizer
+from lopsided.core.plan import Draw, FixedSets, Remembers, SampledPlan
+from lopsided.core.shapes import has_accuracy
+from lopsided.core.task import LossName, Task
+from lopsided.plans.simple import Batch, Size
 
 SMALLEST, LARGEST = 1 / 320, 1 / 50
 """Shares of the online run's data in the first and the last phase."""
@@ -33,7 +36,7 @@ class Memory(NamedTuple):
     """Steps taken in each phase."""
 
 
-class AutoSchedule(Plan):
+class AutoSchedule(SampledPlan, FixedSets, Remembers):
     """Mini-batches with replacement from `phases` nested subsets, sizes geometric from `first` to `last`. A member goes
     on to the next at the end of an epoch in which it was right on a share `accuracy` of what it trained on, or after
     `epochs` epochs; it stays in the last. An epoch is as many steps as the subset has batches, rounded up.
@@ -41,15 +44,14 @@ class AutoSchedule(Plan):
     With `online_steps` instead of sizes, they are 1/320 and 1/50 of the data that an online run of that length sees.
     """
 
-    listens: ClassVar[bool] = True
     name: Literal["auto-schedule"] = "auto-schedule"
     batch: Batch
     first: Size | None = None
     last: Size | None = None
     online_steps: Annotated[int, Field(ge=1, le=10**9)] | None = None
     phases: Annotated[int, Field(ge=1, le=64)] = 6
-    accuracy: Annotated[DialFloat, Field(gt=0, le=1)] = 0.75
-    epochs: Annotated[DialInt, Field(ge=1, le=10**6)] = 50
+    accuracy: Annotated[TracedFloat, Field(gt=0, le=1)] = 0.75
+    epochs: Annotated[TracedInt, Field(ge=1, le=10**6)] = 50
 
     @model_validator(mode="after")
     def _sized(self) -> AutoSchedule:
@@ -77,18 +79,22 @@ class AutoSchedule(Plan):
 
     def check(self, task: Task, model: Model, optimizer: Optimizer, loss: LossName) -> None:
         """Raise `InputError` if no answer of the task is right or wrong."""
-        if not judged(task.outputs):
+        if not has_accuracy(task.outputs):
             raise InputError("plan 'auto-schedule': only for tasks whose answers are right or wrong")
 
-    def begin(self) -> Memory:
+    def init_state(self) -> Memory:
         zero = jnp.int32(0)
         return Memory(zero, zero, jnp.float32(0), jnp.zeros(self.phases, jnp.int32))
 
+    @property
+    def fresh(self) -> bool:
+        return False
+
     def draw(self, key: Key, step: Any, memory: Any = ()) -> Draw:
         size = jnp.array(self.sizes(), jnp.uint32)[memory.phase]
-        return plain(below(words(key, step, self.batch), size))
+        return Draw(below(words(key, step, self.batch), size))
 
-    def heard(self, memory: Memory, accuracy: Array) -> Memory:
+    def update(self, memory: Memory, accuracy: Array) -> Memory:
         epoch = jnp.array([-(-n // self.batch) for n in self.sizes()], jnp.int32)[memory.phase]
         steps, right = memory.steps + 1, memory.right + accuracy
         over = steps % epoch == 0
@@ -101,7 +107,7 @@ class AutoSchedule(Plan):
             memory.taken.at[memory.phase].add(1),
         )
 
-    def told(self, memory: Memory) -> dict[str, Array]:
+    def metrics(self, memory: Memory) -> dict[str, Array]:
         """Phase (from 1), and expected distinct samples: an index of the shell between two subsets stays unseen with
         probability prod (1 - 1/N)^draws over the subsets that contain it."""
         sizes = np.array(self.sizes(), np.float64)
@@ -112,8 +118,11 @@ class AutoSchedule(Plan):
         shells = np.array([b - a for a, b in pairwise([0, *self.sizes()])], np.float32)
         return {"plan/phase": memory.phase + 1.0, "plan/distinct": (-jnp.expm1(log_unseen) * shells).sum()}
 
+    def seen(self, steps: int) -> int:
+        return steps * self.batch
+
     def distinct(self, steps: int) -> float:
         return float("nan")
 
-    def declared(self, steps: int) -> None:
+    def check_steps(self, steps: int) -> None:
         return

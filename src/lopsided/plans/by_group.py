@@ -10,9 +10,28 @@ from lopsided.core import registry
 from lopsided.core.config import Config
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key
-from lopsided.core.plan import Draw, Feed, Plan
+from lopsided.core.plan import (
+    Draw,
+    FixedSets,
+    MayRelabel,
+    MixesLevels,
+    Remembers,
+    SampledPlan,
+    SeveralStreams,
+    Stream,
+    relabels,
+    sizes_of,
+)
 
-AnyPlan = Annotated[SerializeAsAny[Plan], BeforeValidator(lambda data: registry.build("plan", data))]
+
+def _sampled(data: Any) -> Any:
+    plan = registry.build("plan", data)
+    if not isinstance(plan, SampledPlan) or isinstance(plan, Remembers | MixesLevels | SeveralStreams):
+        raise InputError(f"plan 'by-group': cannot feed a group from plan {getattr(plan, 'name', plan)!r}")
+    return plan
+
+
+AnyPlan = Annotated[SerializeAsAny[SampledPlan], BeforeValidator(_sampled)]
 
 
 class Other(Config):
@@ -22,7 +41,7 @@ class Other(Config):
     plan: AnyPlan
 
 
-class ByGroup(Plan):
+class ByGroup(SampledPlan, FixedSets, MayRelabel, SeveralStreams):
     """All parameters learn from `plan`, except those that an entry of `others` names (of several, the last counts).
 
     Every step takes the gradient once for each stream, at the same parameters, and every parameter is updated with the
@@ -36,9 +55,6 @@ class ByGroup(Plan):
     @model_validator(mode="after")
     def _plain_streams(self) -> ByGroup:
         plans = (self.plan, *(other.plan for other in self.others))
-        for each in plans:
-            if each.engine != "sampled" or each.listens or each.feeds or hasattr(each, "levels"):
-                raise InputError(f"plan 'by-group': cannot feed a group from plan {each.name!r}")  # type: ignore[attr-defined]
         if len({each.batch_size for each in plans}) > 1:
             raise InputError("plan 'by-group': all streams take the same batch size")
         return self
@@ -51,25 +67,25 @@ class ByGroup(Plan):
         return self.plan.draw(key, step)
 
     @property
-    def feeds(self) -> tuple[Feed, ...]:
-        return tuple(Feed(other.match, other.plan) for other in self.others)
+    def streams(self) -> tuple[Stream, ...]:
+        return tuple(Stream(other.match, other.plan) for other in self.others)
 
     def seen(self, steps: int) -> int:
         return self.plan.seen(steps) + sum(other.plan.seen(steps) for other in self.others)
 
     @property
     def relabels(self) -> bool:
-        return self.plan.relabels or any(other.plan.relabels for other in self.others)
+        return any(relabels(plan) for plan in (self.plan, *(other.plan for other in self.others)))
 
     def sizes(self) -> tuple[Any, ...]:
-        return self.plan.sizes()
+        return sizes_of(self.plan)
 
     def distinct(self, steps: int) -> float:
         return self.plan.distinct(steps) + sum(other.plan.distinct(steps) for other in self.others)
 
-    def declared(self, steps: int) -> None:
+    def check_steps(self, steps: int) -> None:
         for each in (self.plan, *(other.plan for other in self.others)):
-            each.declared(steps)
+            each.check_steps(steps)
 
     @property
     def fresh(self) -> bool:

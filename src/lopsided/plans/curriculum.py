@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 import jax.numpy as jnp
 from pydantic import Field, model_validator
 
-from lopsided.core.config import Config, DialInt
+from lopsided.core.config import Config, TracedInt
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key, unit, words
-from lopsided.core.plan import Draw, Plan
+from lopsided.core.plan import Draw, MixesLevels, SampledPlan
 from lopsided.plans.simple import Batch, consecutive
 
 Weight = Annotated[float, Field(ge=0)]
@@ -19,7 +19,7 @@ Weight = Annotated[float, Field(ge=0)]
 class Stage(Config):
     """`steps` steps on levels mixed in proportion to `weights` (lowest level first)."""
 
-    steps: Annotated[DialInt, Field(ge=1)]
+    steps: Annotated[TracedInt, Field(ge=1)]
     weights: Annotated[tuple[Weight, ...], Field(min_length=1, max_length=64)]
 
     @model_validator(mode="after")
@@ -29,7 +29,7 @@ class Stage(Config):
         return self
 
 
-class Curriculum(Plan):
+class Curriculum(SampledPlan, MixesLevels):
     """Fresh samples whose level is drawn from the current stage's mixture."""
 
     name: Literal["curriculum"] = "curriculum"
@@ -58,10 +58,13 @@ class Curriculum(Plan):
         level = jnp.searchsorted(mixture[now], u, side="right", method="compare_all")
         return Draw(consecutive(step, self.batch), jnp.minimum(level, self.levels - 1).astype(jnp.int32))
 
+    def seen(self, steps: int) -> int:
+        return steps * self.batch
+
     def distinct(self, steps: int) -> float:
         return float(steps * self.batch)
 
-    def declared(self, steps: int) -> None:
+    def check_steps(self, steps: int) -> None:
         total = sum(s.steps for s in self.stages)
         if total != steps:
             raise InputError(f"stages: their steps add up to {total}, but steps = {steps}")

@@ -7,22 +7,22 @@ from typing import Annotated, Any, ClassVar, Literal
 import jax.numpy as jnp
 from pydantic import Field, model_validator
 
-from lopsided.core.config import Config, DialInt
+from lopsided.core.config import Config, TracedInt
 from lopsided.core.keys import Key
-from lopsided.core.plan import Draw, Plan
+from lopsided.core.plan import Draw, FixedSets, MayRelabel, SampledPlan
 from lopsided.plans.phases import Labels, add_up, current, nested, random_labels
-from lopsided.plans.simple import Size, plain
+from lopsided.plans.simple import Size
 
 
 class FullPhase(Config):
     """`steps` steps on all of the first `size` samples."""
 
-    steps: Annotated[DialInt, Field(ge=1)]
+    steps: Annotated[TracedInt, Field(ge=1)]
     size: Size
     labels: Labels = "true"
 
 
-class FullBatchPhases(Plan):
+class FullBatchPhases(SampledPlan, FixedSets, MayRelabel):
     """Full-batch gradient descent on a set that grows from phase to phase (paper C: 100 steps on 8,000 samples, then
     900 on 64,000), or whose first phase has random labels."""
 
@@ -43,11 +43,15 @@ class FullBatchPhases(Plan):
     def relabels(self) -> bool:
         return any(p.labels == "random" for p in self.phases)
 
+    @property
+    def fresh(self) -> bool:
+        return False
+
     def draw(self, key: Key, step: Any, memory: Any = ()) -> Draw:
         now = current(self.phases, step)
         count = jnp.array([p.size for p in self.phases], jnp.int32)[now]
         index = jnp.arange(self.batch_size, dtype=jnp.uint32)
-        return plain(index)._replace(count=count, random=random_labels(self.phases, now))
+        return Draw(index)._replace(count=count, random=random_labels(self.phases, now))
 
     def seen(self, steps: int) -> int:
         return sum(done * p.size for done, p in zip(self._done(steps), self.phases, strict=True))
@@ -58,7 +62,7 @@ class FullBatchPhases(Plan):
     def distinct(self, steps: int) -> float:
         return float(max((p.size for done, p in zip(self._done(steps), self.phases, strict=True) if done), default=0))
 
-    def declared(self, steps: int) -> None:
+    def check_steps(self, steps: int) -> None:
         add_up(self.phases, steps)
 
     def _done(self, steps: int) -> list[int]:

@@ -10,12 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 from pydantic import Field, model_validator
 
-from lopsided.core.config import DIAL, Config
+from lopsided.core.config import TRACED, Config
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key, below, words
-from lopsided.core.plan import Draw, Plan
+from lopsided.core.plan import Draw, FixedSets, MayRelabel, SampledPlan
 from lopsided.plans._counting import expected_distinct
-from lopsided.plans.simple import Batch, Size, plain
+from lopsided.plans.simple import Batch, Size
 
 Labels = Literal["true", "random"]
 
@@ -29,8 +29,8 @@ class Phase(Config):
 
     later: ClassVar[frozenset[str]] = frozenset({"labels", "epochs"})
 
-    steps: Annotated[Annotated[int, Field(ge=1)] | None, DIAL] = None
-    size: Annotated[Size | None, DIAL] = None
+    steps: Annotated[Annotated[int, Field(ge=1)] | None, TRACED] = None
+    size: Annotated[Size | None, TRACED] = None
     share: Annotated[float, Field(gt=0, le=1)] | None = None
     epochs: Annotated[float, Field(gt=0, le=1e6)] | None = None
     labels: Labels = "true"
@@ -44,7 +44,7 @@ class Phase(Config):
         return self
 
 
-class Phases(Plan):
+class Phases(SampledPlan, FixedSets, MayRelabel):
     """Mini-batches drawn with replacement from a subset that grows from phase to phase.
 
     Shares are of the data that an online run of `online_steps` steps sees (of this run's own number of steps if not
@@ -90,11 +90,15 @@ class Phases(Plan):
     def batch_size(self) -> int:
         return self.batch
 
+    @property
+    def fresh(self) -> bool:
+        return False
+
     def draw(self, key: Key, step: Any, memory: Any = ()) -> Draw:
         sizes = jnp.stack([jnp.asarray(p.size, jnp.uint32) for p in self.phases])
         now = current(self.phases, step)
         bits = words(key, step, self.batch)
-        return plain(below(bits, sizes[now]))._replace(random=random_labels(self.phases, now))
+        return Draw(below(bits, sizes[now]))._replace(random=random_labels(self.phases, now))
 
     @property
     def relabels(self) -> bool:
@@ -103,12 +107,15 @@ class Phases(Plan):
     def sizes(self) -> tuple[Any, ...]:
         return tuple(p.size or 0 for p in self.phases)
 
+    def seen(self, steps: int) -> int:
+        return steps * self.batch
+
     def distinct(self, steps: int) -> float:
         ends = np.cumsum([p.steps or 0 for p in self.phases])
         done = np.diff(np.minimum(steps, [0, *ends])) * self.batch
         return expected_distinct([p.size or 0 for p in self.phases], done.tolist())
 
-    def declared(self, steps: int) -> None:
+    def check_steps(self, steps: int) -> None:
         add_up(self.phases, steps)
 
 

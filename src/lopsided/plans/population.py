@@ -5,32 +5,22 @@ They draw no indices and count no samples: `samples` and `distinct_samples` of t
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from lopsided.core.errors import InputError
-from lopsided.core.keys import Key
-from lopsided.core.plan import Draw, Plan
+from lopsided.core.plan import Plan
 
 
 class _Sampleless(Plan):
-    @property
-    @abstractmethod
-    def engine(self) -> Literal["population", "idealised"]: ...
-
-    @property
-    def batch_size(self) -> int:
+    def seen(self, steps: int) -> int:
         return 0
-
-    def draw(self, key: Key, step: Any, memory: Any = ()) -> Draw:
-        raise NotImplementedError("this plan draws no samples")
 
     def distinct(self, steps: int) -> float:
         return 0.0
 
-    def declared(self, steps: int) -> None:
+    def check_steps(self, steps: int) -> None:
         return
 
 
@@ -59,16 +49,8 @@ class Population(_Sampleless):
             raise InputError("settled: only for dynamics = 'flow'")
         return self
 
-    @property
-    def engine(self) -> Literal["population"]:
-        return "population"
-
 
 class Idealised(_Sampleless):
     """No training: what theory predicts from the member's initial weights, as rows like those of a training run."""
 
     name: Literal["idealised"] = "idealised"
-
-    @property
-    def engine(self) -> Literal["idealised"]:
-        return "idealised"

@@ -9,16 +9,14 @@ import jax.numpy as jnp
 from jaxtyping import Array, UInt32
 from pydantic import Field
 
-from lopsided.core.config import DialInt
+from lopsided.core.config import TracedInt
 from lopsided.core.keys import Key, below, shuffled, words
-from lopsided.core.plan import Draw, Plan
+from lopsided.core.plan import Draw, FixedSets, SampledPlan
 from lopsided.plans._counting import expected_distinct
 
 Batch = Annotated[int, Field(ge=1, le=2**24)]
 Size = Annotated[int, Field(ge=1, lt=2**31)]
-DialSize = Annotated[DialInt, Field(ge=1, lt=2**31)]
-HIGHEST = -1
-"""Level of a sample where no curriculum says otherwise: the task itself."""
+TracedSize = Annotated[TracedInt, Field(ge=1, lt=2**31)]
 
 
 def consecutive(step: Any, batch: int) -> UInt32[Array, " B"]:
@@ -26,12 +24,7 @@ def consecutive(step: Any, batch: int) -> UInt32[Array, " B"]:
     return jnp.asarray(step).astype(jnp.uint32) * batch + jnp.arange(batch, dtype=jnp.uint32)
 
 
-def plain(index: UInt32[Array, " B"]) -> Draw:
-    """A draw at the task's highest level."""
-    return Draw(index, jnp.full(index.shape, HIGHEST, jnp.int32))
-
-
-class Online(Plan):
+class Online(SampledPlan):
     """Every sample is fresh."""
 
     name: Literal["online"] = "online"
@@ -46,20 +39,23 @@ class Online(Plan):
         return True
 
     def draw(self, key: Key, step: Any, memory: Any = ()) -> Draw:
-        return plain(consecutive(step, self.batch))
+        return Draw(consecutive(step, self.batch))
+
+    def seen(self, steps: int) -> int:
+        return steps * self.batch
 
     def distinct(self, steps: int) -> float:
         return float(steps * self.batch)
 
-    def declared(self, steps: int) -> None:
+    def check_steps(self, steps: int) -> None:
         return
 
 
-class Fixed(Plan):
+class Fixed(SampledPlan, FixedSets):
     """Mini-batches from a fixed set of `size` samples, drawn with replacement or reshuffled every epoch without."""
 
     name: Literal["fixed"] = "fixed"
-    size: DialSize
+    size: TracedSize
     batch: Batch
     replacement: bool = True
 
@@ -67,27 +63,34 @@ class Fixed(Plan):
     def batch_size(self) -> int:
         return self.batch
 
+    @property
+    def fresh(self) -> bool:
+        return False
+
     def draw(self, key: Key, step: Any, memory: Any = ()) -> Draw:
         position = consecutive(step, self.batch)
         if self.replacement:
-            return plain(below(words(key, step, self.batch), self.size))
+            return Draw(below(words(key, step, self.batch), self.size))
         size = jnp.asarray(self.size).astype(jnp.uint32)
         epoch, place = position // size, position % size
-        return plain(jax.vmap(lambda e, p: shuffled(words(key, e), p, size))(epoch, place))
+        return Draw(jax.vmap(lambda e, p: shuffled(words(key, e), p, size))(epoch, place))
 
     def sizes(self) -> tuple[Any, ...]:
         return (self.size,)
+
+    def seen(self, steps: int) -> int:
+        return steps * self.batch
 
     def distinct(self, steps: int) -> float:
         if not self.replacement:
             return float(min(self.size, steps * self.batch))
         return expected_distinct([self.size], [steps * self.batch])
 
-    def declared(self, steps: int) -> None:
+    def check_steps(self, steps: int) -> None:
         return
 
 
-class FullBatch(Plan):
+class FullBatch(SampledPlan, FixedSets):
     """Every step uses all `size` samples (gradient descent)."""
 
     positions: ClassVar[bool] = False
@@ -98,14 +101,21 @@ class FullBatch(Plan):
     def batch_size(self) -> int:
         return self.size
 
+    @property
+    def fresh(self) -> bool:
+        return False
+
     def draw(self, key: Key, step: Any, memory: Any = ()) -> Draw:
-        return plain(jnp.arange(self.size, dtype=jnp.uint32))
+        return Draw(jnp.arange(self.size, dtype=jnp.uint32))
 
     def sizes(self) -> tuple[Any, ...]:
         return (self.size,)
 
+    def seen(self, steps: int) -> int:
+        return steps * self.size
+
     def distinct(self, steps: int) -> float:
         return float(self.size if steps else 0)
 
-    def declared(self, steps: int) -> None:
+    def check_steps(self, steps: int) -> None:
         return

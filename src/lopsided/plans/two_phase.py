@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-import jax.numpy as jnp
 from pydantic import Field
 
-from lopsided.core.config import DialFloat
+from lopsided.core.config import TracedFloat
 from lopsided.core.errors import InputError
-from lopsided.core.keys import Key
-from lopsided.core.plan import Draw, Plan
-from lopsided.core.protocols import LossName, Model, Optimizer, Task
+from lopsided.core.model import Model
+from lopsided.core.optimizer import Optimizer, is_constant
+from lopsided.core.plan import Plan
+from lopsided.core.task import LossName, Task
 from lopsided.plans.phases import Labels
-from lopsided.plans.simple import DialSize, plain
+from lopsided.plans.simple import TracedSize
 
 
 class TwoPhase(Plan):
@@ -24,35 +24,27 @@ class TwoPhase(Plan):
     """
 
     name: Literal["two-phase"] = "two-phase"
-    size: DialSize
-    a_star: Annotated[DialFloat, Field(ge=0, le=1)]
+    size: TracedSize
+    a_star: Annotated[TracedFloat, Field(ge=0, le=1)]
     labels: Labels = "true"
-    epsilon: Annotated[DialFloat, Field(gt=0, lt=0.5)] = 0.1
+    epsilon: Annotated[TracedFloat, Field(gt=0, lt=0.5)] = 0.1
 
-    @property
-    def batch_size(self) -> int:
+    def seen(self, steps: int) -> int:
         return 0
-
-    @property
-    def engine(self) -> Literal["two-phase"]:
-        return "two-phase"
-
-    def draw(self, key: Key, step: Any, memory: Any = ()) -> Draw:
-        return plain(jnp.zeros(0, jnp.uint32))
 
     def distinct(self, steps: int) -> float:
         return float(self.size if steps else 0)
 
-    def declared(self, steps: int) -> None:
+    def check_steps(self, steps: int) -> None:
         return
 
     def check(self, task: Task, model: Model, optimizer: Optimizer, loss: LossName) -> None:
         """Raise `InputError` unless it is the setting of the theorem."""
-        names = [part.name for part in (task, model, optimizer)]  # type: ignore[attr-defined]
-        if names != ["sparse-parity", "quadratic-neuron", "sgd"] or task.k != 2 or loss != "correlation":  # type: ignore[attr-defined]
+        setting: Any = (task.name, getattr(task, "k", 2), model.name, optimizer.name, loss)
+        if setting != ("sparse-parity", 2, "quadratic-neuron", "sgd", "correlation"):
             raise InputError(
                 "plan 'two-phase': takes task 'sparse-parity' with k = 2, model 'quadratic-neuron', optimizer 'sgd' "
                 "and loss 'correlation'"
             )
-        if optimizer.schedule != "constant" or optimizer.warmup:  # type: ignore[attr-defined]
+        if not is_constant(optimizer):
             raise InputError("plan 'two-phase': takes a constant learning rate without warm-up")

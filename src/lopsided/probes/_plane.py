@@ -10,6 +10,8 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
+from lopsided.core.groups import is_stacked
+
 From = Literal["differences", "to-final", "parameters"]
 
 
@@ -61,10 +63,10 @@ def principal_plane(
 
 
 def _filtered(direction: Array, final: Array, unflatten: Callable[[Array], Any]) -> Array:
-    def scale(d: Array, w: Array) -> Array:
-        if d.ndim < 2:
+    def scale(path: Any, d: Array, w: Array) -> Array:
+        if d.ndim - is_stacked(path) < 2:
             return jnp.zeros_like(d)
-        norm = lambda x: jnp.linalg.norm(x, axis=0, keepdims=True)  # noqa: E731
+        norm = lambda x: jnp.linalg.norm(x, axis=-2, keepdims=True)  # noqa: E731
         return d * norm(w) / jnp.maximum(norm(d), 1e-12)
 
-    return ravel_pytree(jax.tree.map(scale, unflatten(direction), unflatten(final)))[0]
+    return ravel_pytree(jax.tree_util.tree_map_with_path(scale, unflatten(direction), unflatten(final)))[0]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from jaxtyping import Array, Float
 
 from lopsided.core.errors import InputError
-from lopsided.core.protocols import Model, Task
+from lopsided.core.model import Model, RidgeModel
+from lopsided.core.task import Task
 
 LEARNED = 0.5
 """Share of a direction's weight from which it counts as learned."""
@@ -13,7 +14,7 @@ LEARNED = 0.5
 
 def check(probe: str, task: Task, model: Model) -> None:
     """Raise `InputError` unless the task has teacher directions and the model is a sum of ridge functions."""
-    if not hasattr(task, "directions") or not model.ridges:
+    if "directions" not in type(task).model_fields or not isinstance(model, RidgeModel):
         raise InputError(
             f"probe {probe!r}: takes task 'additive-teacher' and models that are sums of ridge functions: 'student', "
             "'scalar-chain'"

@@ -8,23 +8,25 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from lopsided.core.hermite import exponent_of
+from lopsided.core.model import Model
 from lopsided.core.probe import Probe, ProbeContext
-from lopsided.core.protocols import Model, Task
+from lopsided.core.task import Task
 from lopsided.probes._shares import LEARNED, check, shares
 
 
 class Directions(Probe):
-    """Metrics by direction p = 1, ..., P, with strengths s_k, overlaps c_kp and J the link's information exponent:
+    """Metrics of P numbers, one for each direction p, with strengths s_k, overlaps c_kp and J the link's information
+    exponent:
 
-    `strength/p`  learned share sum_k s_k c_kp^J / a_p: the student's tensor at (e_p, ..., e_p) over the teacher's
-    `overlap/p`   largest c_kp² of any neuron
-    `neuron/p`    the neuron k that contributes most, s_k |c_kp|^J
+    `strength`  learned share sum_k s_k c_kp^J / a_p: the student's tensor at (e_p, ..., e_p) over the teacher's
+    `overlap`   largest c_kp² of any neuron
+    `neuron`    the neuron k that contributes most, s_k |c_kp|^J
     `directions/learned`  share of directions with strength of at least one half
     `directions/found`    share of directions with a neuron at overlap² of at least one half
     `norm/used-min`, `norm/unused-max`  smallest and largest strength s_k of neurons that do and do not hold a learned
                                         direction (NaN if there is none)
     `norm/unused-share`  the strength of all neurons that hold no learned direction, as a share of the whole
-    `overlap/irrelevant`  largest c_kp² over pairs other than (neuron/p, p)
+    `overlap/irrelevant`  largest c_kp² over pairs other than (neuron of p, p)
     """
 
     name: Literal["directions"] = "directions"
@@ -33,7 +35,7 @@ class Directions(Probe):
         check(self.name, task, model)
 
     def measure(self, context: ProbeContext) -> dict[str, Array]:
-        weights = context.world.weights
+        weights = context.latent.weights
         strengths, directions, link = context.params.ridges()
         degree = exponent_of(link)
         n = weights.shape[0]
@@ -45,10 +47,10 @@ class Directions(Probe):
         used = jnp.zeros(c.shape[0], bool).at[neuron].max(learned)
         square = c**2
         others = square.at[neuron, jnp.arange(n)].set(0.0)
-        found = {f"strength/{p + 1}": share[p] for p in range(n)}
-        found |= {f"overlap/{p + 1}": square[:, p].max() for p in range(n)}
-        found |= {f"neuron/{p + 1}": neuron[p].astype(share.dtype) for p in range(n)}
-        return found | {
+        return {
+            "strength": share,
+            "overlap": square.max(0),
+            "neuron": neuron.astype(share.dtype),
             "directions/learned": learned.mean(dtype=share.dtype),
             "directions/found": (square.max(0) >= LEARNED).mean(dtype=share.dtype),
             "norm/used-min": _or_nan(jnp.where(used, strengths, jnp.inf).min()),

@@ -16,14 +16,14 @@ from lopsided.probes._plane import From, Plane, principal_plane
 class Landscape(Probe):
     """Measured once, at the end; `_plane.principal_plane` defines the plane, whose origin is the start of training.
 
-    `landscape/explained/i`   share of the sum of squares along direction i = 1, 2
-    `landscape/x/c`, `/y/c`   place of checkpoint c = 0, 1, ... on the plane
-    `landscape/loss/c`        training loss at checkpoint c, and `landscape/projected/c` at its place on the plane
-    `landscape/moved/c`       distance of checkpoint c from the one before (c >= 1)
+    `landscape/explained`     (2,) share of the sum of squares along either direction
+    `landscape/x`, `/y`       (C,) place of every checkpoint on the plane, the start of training among them
+    `landscape/loss`          (C,) training loss at every checkpoint; `landscape/projected` at its place on the plane
+    `landscape/moved`         (C - 1,) distance of every checkpoint from the one before
     `landscape/off-plane`     mean over checkpoints of |loss - projected loss|, as a share of the loss's whole fall
     `landscape/distance`      mean distance of checkpoints from the plane over their mean distance from the start
-    `landscape/whole/i/j`     loss at row i (y, from below) and column j (x) of a grid around all checkpoints, and
-    `landscape/near/i/j`      around the first tenth of them; `/x-low`, `/x-high`, `/y-low`, `/y-high` are the ends
+    `landscape/whole`         (grid, grid) loss on a grid around all checkpoints, rows along y from below, and
+    `landscape/near`          around the first tenth of them; `/x-low`, `/x-high`, `/y-low`, `/y-high` are the ends
     `landscape/slope`         length of the gradient at the start along the plane: steepest descent on it
     `landscape/full-slope`    length of the whole gradient at the start
 
@@ -39,7 +39,7 @@ class Landscape(Probe):
     margin: Annotated[float, Field(ge=0, le=10)] = 0.25
 
     @property
-    def stretches(self) -> int:
+    def n_checkpoints(self) -> int:
         return self.checkpoints
 
     def measure(self, context: ProbeContext) -> dict[str, Array]:
@@ -55,18 +55,14 @@ class Landscape(Probe):
         gradient = jax.grad(lambda p: self._loss(trained, p))(plane.origin)
         units = jnp.linalg.qr(plane.directions.T)[0]
         found = {
-            "explained/1": plane.explained[0],
-            "explained/2": plane.explained[1],
+            "explained": plane.explained,
             "off-plane": jnp.abs(along - projected).mean() / jnp.maximum(jnp.abs(along[0] - along[-1]), 1e-30),
             "distance": distance.mean() / jnp.maximum(travelled.mean(), 1e-30),
             "slope": jnp.linalg.norm(units.T @ gradient),
             "full-slope": jnp.linalg.norm(gradient),
         }
         steps = jnp.linalg.norm(jnp.diff(trained.checkpoints, axis=0), axis=1)
-        found |= {f"moved/{c + 1}": steps[c] for c in range(self.checkpoints)}
-        columns = {"x": at[:, 0], "y": at[:, 1], "loss": along, "projected": projected}
-        for name, values in columns.items():
-            found |= {f"{name}/{c}": values[c] for c in range(self.checkpoints + 1)}
+        found |= {"moved": steps, "x": at[:, 0], "y": at[:, 1], "loss": along, "projected": projected}
         found |= self._grid(trained, plane, at, "whole")
         found |= self._grid(trained, plane, at[: max(3, self.checkpoints // 10 + 1)], "near")
         return {f"landscape/{name}": value for name, value in found.items()}
@@ -80,9 +76,8 @@ class Landscape(Probe):
         x, y = (jnp.linspace(low[i], high[i], self.grid) for i in range(2))
         places = jnp.stack(jnp.meshgrid(x, y), axis=-1).reshape(-1, 2)
         values = self._on_plane(trained, plane, places).reshape(self.grid, self.grid)
-        found = {f"{name}/{i}/{j}": values[i, j] for i in range(self.grid) for j in range(self.grid)}
         ends = {"x-low": low[0], "x-high": high[0], "y-low": low[1], "y-high": high[1]}
-        return found | {f"{name}/{end}": value for end, value in ends.items()}
+        return {name: values} | {f"{name}/{end}": value for end, value in ends.items()}
 
     def _on_plane(self, trained: Trained, plane: Plane, places: Float[Array, "N 2"]) -> Float[Array, " N"]:
         return jax.lax.map(lambda place: self._loss(trained, plane.points(place[None])[0]), places)

@@ -7,8 +7,9 @@ from typing import Literal
 from jaxtyping import Array
 
 from lopsided.core.hermite import exponent_of
+from lopsided.core.model import Model
 from lopsided.core.probe import Probe, ProbeContext
-from lopsided.core.protocols import Model, Task
+from lopsided.core.task import Task
 from lopsided.probes._shares import LEARNED, check, shares
 
 
@@ -23,7 +24,7 @@ class LearnedCount(Probe):
 
     def measure(self, context: ProbeContext) -> dict[str, Array]:
         strengths, directions, link = context.params.ridges()
-        weights = context.world.weights
+        weights = context.latent.weights
         c = directions[:, : weights.shape[0]]
         learned = shares(strengths, c, weights, exponent_of(link)) >= LEARNED
         found = (c**2).max(0) >= LEARNED

@@ -11,13 +11,14 @@ from pydantic import Field
 
 from lopsided.core.errors import InputError
 from lopsided.core.hermite import exponent_of
+from lopsided.core.model import Model
 from lopsided.core.probe import Probe, ProbeContext
-from lopsided.core.protocols import Model, Task
+from lopsided.core.task import Task
 from lopsided.probes._shares import check
 
 
 class OverlapMatrix(Probe):
-    """Metrics `matrix/i/j`, i, j = 1, ..., size: squared overlap of the neuron that greedy selection takes i-th, judged
+    """Metric `matrix` (size, size): squared overlap of the neuron that greedy selection takes i-th, judged
     by the initial weights, with the direction that it takes j-th. Learning as predicted makes the diagonal 1."""
 
     name: Literal["overlap-matrix"] = "overlap-matrix"
@@ -25,11 +26,11 @@ class OverlapMatrix(Probe):
 
     def check(self, task: Task, model: Model) -> None:
         check(self.name, task, model)
-        if exponent_of(task.link) < 3:  # type: ignore[attr-defined]
+        if exponent_of(getattr(task, "link")) < 3:  # noqa: B009
             raise InputError("probe 'overlap-matrix': greedy selection is for links of information exponent >= 3")
 
     def measure(self, context: ProbeContext) -> dict[str, Array]:
-        weights = context.world.weights
+        weights = context.latent.weights
         _, initial, link = context.initial.ridges()
         _, now, _ = context.params.ridges()
         n = weights.shape[0]
@@ -39,7 +40,7 @@ class OverlapMatrix(Probe):
         c = jnp.abs(initial[:, :n]) if degree % 2 == 0 else jnp.maximum(initial[:, :n], 0)
         neurons, directions = _first(weights * c ** (degree - 2), size)
         square = now[neurons][:, directions] ** 2
-        return {f"matrix/{i + 1}/{j + 1}": square[i, j] for i in range(size) for j in range(size)}
+        return {"matrix": square}
 
 
 def _first(matrix: Any, count: int) -> tuple[Array, Array]:

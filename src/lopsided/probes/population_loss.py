@@ -7,8 +7,9 @@ from typing import Literal
 from jaxtyping import Array
 
 from lopsided.core.errors import InputError
+from lopsided.core.model import Model
 from lopsided.core.probe import Probe, ProbeContext
-from lopsided.core.protocols import Model, Task
+from lopsided.core.task import ExactLoss, Task
 
 
 class PopulationLoss(Probe):
@@ -17,10 +18,10 @@ class PopulationLoss(Probe):
     name: Literal["population-loss"] = "population-loss"
 
     def check(self, task: Task, model: Model) -> None:
-        if not task.has_population_loss:
+        if not isinstance(task, ExactLoss):
             raise InputError("probe 'population-loss': there is no formula for the expected loss of this task")
         try:
-            task.check_population(model, "square")
+            task.check_exact_loss(model, "square")
         except InputError as error:
             raise InputError(f"probe 'population-loss': {error}") from None
 

@@ -10,8 +10,9 @@ from jaxtyping import Array
 from pydantic import Field
 
 from lopsided.core.errors import InputError
+from lopsided.core.model import Model
 from lopsided.core.probe import Probe, ProbeContext
-from lopsided.core.protocols import Model, Task
+from lopsided.core.task import Task, n_skills
 from lopsided.skills.ranks import bin_probabilities
 
 
@@ -23,8 +24,8 @@ class RankBins(Probe):
     samples: Annotated[int, Field(ge=1, le=2**24)] = 512
 
     def check(self, task: Task, model: Model) -> None:
-        if task.n_skills < self.bins:
-            raise InputError(f"probe 'rank-bins': bins = {self.bins}, but the task has {task.n_skills} skills")
+        if n_skills(task) < self.bins:
+            raise InputError(f"probe 'rank-bins': bins = {self.bins}, but the task has {n_skills(task)} skills")
 
     def measure(self, context: ProbeContext) -> dict[str, Array]:
         rows = jnp.asarray(bin_probabilities(context.n_ranks, self.bins), jnp.float32)

@@ -8,8 +8,9 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from lopsided.core.errors import InputError
+from lopsided.core.model import Model
 from lopsided.core.probe import Probe, ProbeContext
-from lopsided.core.protocols import Model, Task
+from lopsided.core.task import Task
 
 LEARNED = 0.5
 """Distance to its sign below which a skill counts as learned."""
@@ -26,11 +27,11 @@ class SkillError(Probe):
     name: Literal["skill-error"] = "skill-error"
 
     def check(self, task: Task, model: Model) -> None:
-        if (task.name, model.name) != ("k-composition", "product"):  # type: ignore[attr-defined]
+        if (task.name, model.name) != ("k-composition", "product"):
             raise InputError("probe 'skill-error': takes task 'k-composition' and model 'product'")
 
     def measure(self, context: ProbeContext) -> dict[str, Array]:
-        u = context.params.w * context.world
+        u = context.params.w * context.latent
         u = u * jnp.where(jnp.abs(u - 1).max() <= jnp.abs(u + 1).max(), 1.0, -1.0)
         return {
             "skills/error": jnp.abs(u - 1).max(),

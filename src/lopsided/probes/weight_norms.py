@@ -9,8 +9,10 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from lopsided.core.errors import InputError
+from lopsided.core.groups import unstacked
+from lopsided.core.model import Model
 from lopsided.core.probe import Probe, ProbeContext
-from lopsided.core.protocols import Model, Task
+from lopsided.core.task import Task
 
 
 class WeightNorms(Probe):
@@ -20,10 +22,10 @@ class WeightNorms(Probe):
 
     def check(self, task: Task, model: Model) -> None:
         if "width" not in type(model).model_fields:
-            raise InputError(f"probe 'weight-norms': model {model.name!r} has no weight matrix")  # type: ignore[attr-defined]
+            raise InputError(f"probe 'weight-norms': model {model.name!r} has no weight matrix")
 
     def measure(self, context: ProbeContext) -> dict[str, Array]:
-        matrices = [leaf for leaf in jax.tree.leaves(context.params) if leaf.ndim >= 2]
+        matrices = [leaf for leaf in jax.tree.leaves(unstacked(context.params)) if leaf.ndim >= 2]
         norms = [jnp.sqrt(jnp.square(m).sum()) for m in matrices]
         found = {f"norm/layer{i}": n for i, n in enumerate(norms, start=1)}
         if len(norms) > 1:

@@ -28,13 +28,13 @@ FASTER_THAN_STABLE = 4.0
 
 def guess(d: int, k: int, alpha: float, r: float) -> float:
     """A guess of the median time to learn: escape from the start, then the rarest skill."""
-    p = PowerLaw(alpha=alpha).path(d).probabilities()
+    p = PowerLaw(alpha=alpha).schedule(d).probabilities()
     return theory.escape_time(theory.median_similarity(p, r), p, k) + theory.tail_time(p, k, 2 + np.log(1 / r))
 
 
 def sampled_rate(d: int, k: int, alpha: float) -> float:
     """Learning rate of an arm that trains on samples."""
-    return FASTER_THAN_STABLE * theory.stable_step(PowerLaw(alpha=alpha).path(d).probabilities(), k)
+    return FASTER_THAN_STABLE * theory.stable_step(PowerLaw(alpha=alpha).schedule(d).probabilities(), k)
 
 
 def composition(
@@ -82,4 +82,4 @@ def steps_to_learn(arm: Arm) -> np.ndarray:
 
 def time_to_learn(arm: Arm) -> np.ndarray:
     """(M,) the same as time of the flow, steps x learning rate."""
-    return steps_to_learn(arm) * arm.spec.optimizer.lr  # type: ignore[attr-defined]
+    return steps_to_learn(arm) * arm.setting("optimizer.lr")

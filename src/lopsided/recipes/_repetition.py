@@ -178,7 +178,7 @@ def chosen_rates(results: Results, names: Sequence[str], title: str = "Best lear
         for n, arm in results.arms.items():
             if unswept(n) == name:
                 chooses = np.array(arm.seeds) % CHOOSER == 0
-                rate = arm.spec.optimizer.lr  # type: ignore[attr-defined]
+                rate = arm.setting("optimizer.lr")
                 at.setdefault(rate, []).append(_times(arm, chooses, "steps").ordinal)
         rates = sorted(at)
         steps = np.stack([min(at[rate], key=np.median) for rate in rates], axis=1)

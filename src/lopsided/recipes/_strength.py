@@ -73,9 +73,8 @@ def learned_from(x: np.ndarray, curves: np.ndarray) -> float:
 
 
 def by_direction(arm: Arm, name: str) -> np.ndarray:
-    """(M, P, T) curves of the metrics name/1, ..., name/P."""
-    count = arm.spec.task.directions  # type: ignore[attr-defined]
-    return np.stack([arm.metric(f"{name}/{p}") for p in range(1, count + 1)], axis=1)
+    """(M, P, T) curves of a metric with a number for each direction."""
+    return np.moveaxis(arm.metric(name), 2, 1)
 
 
 def learned_at(arm: Arm, level: float = 0.5, name: str = "strength") -> np.ndarray:

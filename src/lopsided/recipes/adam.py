@@ -71,7 +71,7 @@ class Adam(SweptRecipe):
     }
 
     def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        def arm(optimizer: str, depth: int, size: int | None, steps: int):  # type: ignore[no-untyped-def]
+        def arm(optimizer: str, depth: int, size: int | None, steps: int):
             def make(lr: float) -> Spec:
                 chosen: dict[str, Any] = {"optimizer": {"name": optimizer, "lr": lr}, "model": {"depth": depth}}
                 every = 4 if optimizer == "adamw" and scale == "laptop" else EVERY

@@ -58,7 +58,7 @@ class BiasRemoval(SweptRecipe):
     def specs(self, scale: ScaleName) -> dict[str, Spec]:
         plan = {"name": "full-batch", "size": SMALL[scale]}
 
-        def small(remove: str):  # type: ignore[no-untyped-def]
+        def small(remove: str):
             return lambda lr: perceptron(scale, lr, plan=plan, training_set={"remove": remove})
 
         arms = {

@@ -50,7 +50,7 @@ class BiasedOnline(SweptRecipe):
     def specs(self, scale: ScaleName) -> dict[str, Spec]:
         d, k, size, batch, steps = SIZES[scale]
 
-        def arm(plan: dict[str, Any], biased_by: int | None = None):  # type: ignore[no-untyped-def]
+        def arm(plan: dict[str, Any], biased_by: int | None = None):
             return lambda lr: perceptron(
                 scale,
                 lr,

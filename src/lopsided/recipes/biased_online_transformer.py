@@ -47,7 +47,7 @@ class BiasedOnlineTransformer(SweptRecipe):
     }
 
     def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        def biased(power: int):  # type: ignore[no-untyped-def]
+        def biased(power: int):
             return arm(scale, plan=online(scale), training_set={"biased_by": 2**power})
 
         arms = {SIX: arm(scale, plan=six_phases(scale)), FRESH: arm(scale, plan=online(scale))}

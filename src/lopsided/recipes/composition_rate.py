@@ -195,7 +195,7 @@ def _law(results: Results, way: str, k: int, alpha: float) -> PowerLaw:
 def _censored(arm: Arm, way: str) -> Times:
     """Members that never learned are censored at the arm's budget."""
     found = _cost(arm, way)
-    budget = arm.steps[-1] * (arm.spec.optimizer.lr if way == "flow" else BATCH)  # type: ignore[attr-defined]
+    budget = arm.steps[-1] * (arm.setting("optimizer.lr") if way == "flow" else BATCH)
     return Times(np.where(np.isfinite(found), found, budget), ~np.isfinite(found))
 
 

@@ -107,11 +107,11 @@ class ComputeFrontier(Recipe):
         return Panel(title, "compute m t", "expected loss", lines, log_x=True, log_y=True)
 
 
-def _arms(results: Results, suffix: str) -> list:  # type: ignore[type-arg]
+def _arms(results: Results, suffix: str) -> list:
     return [arm for name, arm in results.arms.items() if name.endswith(", theory") == bool(suffix)]
 
 
-def _width(arm) -> int:  # type: ignore[no-untyped-def]
+def _width(arm) -> int:
     return arm.spec.model.width
 
 

@@ -86,7 +86,7 @@ class Curriculum(Recipe):
         ]
 
     def figure(self, results: Results) -> Figure:
-        entropies = results[PLAIN[0]].spec.task.plateaus  # type: ignore[attr-defined]
+        entropies = results[PLAIN[0]].setting("task.plateaus")
         marks = {f"log {np.exp(e):.3g}": e for e in entropies}
         panels = [
             curves(results, "test/loss", "steps", title, arms=arms, marks=marks)
@@ -98,4 +98,4 @@ class Curriculum(Recipe):
 
 def _plateau(arm: Arm) -> np.ndarray:
     """(M,) steps on plateaus."""
-    return plateau_length(arm.steps, arm.metric("test/loss"), arm.spec.task.plateaus)  # type: ignore[attr-defined]
+    return plateau_length(arm.steps, arm.metric("test/loss"), arm.setting("task.plateaus"))

@@ -116,5 +116,5 @@ def _found(results: Results, kind: str) -> np.ndarray:
 
 
 def _kappa(results: Results) -> np.ndarray:
-    directions = next(iter(results.arms.values())).spec.task.directions  # type: ignore[attr-defined]
+    directions = next(iter(results.arms.values())).setting("task.directions")
     return directions ** np.array(BETAS)

@@ -49,7 +49,7 @@ class DenseParity(SweptRecipe):
     def specs(self, scale: ScaleName) -> dict[str, Spec]:
         d, size, steps = SIZES[scale]
 
-        def arm(n: int):  # type: ignore[no-untyped-def]
+        def arm(n: int):
             changes: dict[str, Any] = {
                 "task": {"name": "sparse-parity", "d": d, "k": d},
                 "plan": {"name": "full-batch", "size": n},

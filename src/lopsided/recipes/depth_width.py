@@ -66,7 +66,7 @@ class DepthWidth(SweptRecipe):
     }
 
     def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        def arm(depth: int, width: int, size: int | None):  # type: ignore[no-untyped-def]
+        def arm(depth: int, width: int, size: int | None):
             model = {"depth": depth, "width": width}
             return lambda lr: perceptron(scale, lr, steps=STEPS[scale], **full_batch(scale, size), model=model)
 

@@ -91,7 +91,7 @@ class Emergence(Recipe):
     def claims(self, results: Results) -> list[Claim]:
         at = (self.name, results.scale)
         flows, theories = list(results.arms.values())[::2], list(results.arms.values())[1::2]
-        d = np.array([arm.spec.task.d for arm in flows], float)  # type: ignore[attr-defined]
+        d = np.array([arm.setting("task.d") for arm in flows], float)
         error = np.stack([relative_error(learned_at(f), predicted(t)) for f, t in zip(flows, theories, strict=True)], 1)
         bare = [relative_error(learned_at(f), predicted(t, "bare-time")) for f, t in zip(flows, theories, strict=True)]
         width = np.stack([_sharpness(arm) for arm in flows], 1)
@@ -113,9 +113,12 @@ class Emergence(Recipe):
     def figure(self, results: Results) -> Figure:
         flows, theories = list(results.arms.values())[::2], list(results.arms.values())[1::2]
         flow, ideal = flows[-1], theories[-1]
+        names = [f"d = {f.setting('task.d')}" for f in flows]
         times = [
             over_members(name, predicted(t)[i], learned_at(f)[i][None], j, "points", legend=i == 0)
-            for j, (name, f, t) in enumerate(zip([f"d = {f.spec.task.d}" for f in flows], flows, theories, strict=True))  # type: ignore[attr-defined]
+            for j, (name, f, t) in enumerate(
+                zip([f"d = {f.setting('task.d')}" for f in flows], flows, theories, strict=True)
+            )
             for i in range(min(4, len(f.seeds)))
         ]
         reach = np.array([min(x.x.min() for x in times), max(x.x.max() for x in times)])
@@ -136,7 +139,7 @@ class Emergence(Recipe):
             ],
         )
 
-    def _staircase(self, flow, ideal) -> Panel:  # type: ignore[no-untyped-def]
+    def _staircase(self, flow, ideal) -> Panel:
         """Individual losses of one member, their sum, and the idealised sum."""
         weights = power_law_weights(flow.spec.task.directions, flow.spec.task.beta)
         each = 0.5 * (weights[:, None] * (1 - by_direction(flow, "strength")[0])) ** 2
@@ -154,20 +157,19 @@ class Emergence(Recipe):
         return Panel(title, "steps", "loss", lines, log_x=True, log_y=True, legend_at="lower left")
 
 
-def _sharpness(arm) -> np.ndarray:  # type: ignore[no-untyped-def]
+def _sharpness(arm) -> np.ndarray:
     """(M,) median over learned directions."""
     found = [sharpness(arm.steps, curves) for curves in by_direction(arm, "strength")]
     return np.array([np.median(each[np.isfinite(each)]) if np.isfinite(each).any() else np.nan for each in found])
 
 
-def _as_predicted(flow, ideal) -> np.ndarray:  # type: ignore[no-untyped-def]
+def _as_predicted(flow, ideal) -> np.ndarray:
     """(M,) share of directions that are learned, and by the neuron that greedy selection assigns."""
     same = by_direction(flow, "neuron")[:, :, -1] == by_direction(ideal, "neuron")[:, :, -1]
     return (same & np.isfinite(learned_at(flow))).mean(1)
 
 
-def _matrix(flow, when: int, title: str) -> Heat:  # type: ignore[no-untyped-def]
-    size = min(flow.spec.probes[2].size, flow.spec.task.directions, flow.spec.model.width)
-    values = [[flow.metric(f"matrix/{i}/{j}")[0, when] for j in range(1, size + 1)] for i in range(1, size + 1)]
+def _matrix(flow, when: int, title: str) -> Heat:
+    values = flow.metric("matrix")[0, when]
     high = 1.0 if when else float(np.max(values))
-    return Heat(title, "direction, in the order of selection", "neuron", np.array(values), "c²", high=high)
+    return Heat(title, "direction, in the order of selection", "neuron", values, "c²", high=high)

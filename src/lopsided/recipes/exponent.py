@@ -109,7 +109,7 @@ class Exponent(Recipe):
         ]
 
     def figure(self, results: Results) -> Figure:
-        chance = {"chance": results["uniform"].spec.task.chance}
+        chance = {"chance": results["uniform"].setting("task.chance")}
         panels = [
             curves(results, self.metric, "samples", "All skills", marks=chance),
             curves(results, "bin1/accuracy", "samples", "Head (ranks 0–20 %)"),

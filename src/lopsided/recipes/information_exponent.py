@@ -187,7 +187,7 @@ def _times(results: Results, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Dimensions (N,) and samples to recovery (M, N), infinite for members that never recover."""
     arms = _arms(results, f"k = {k},")
     times = [time_to_learn(arm.samples, arm.metric("overlap/1"), 0.5) for arm in arms]
-    d = np.array([arm.spec.task.d for arm in arms], float)  # type: ignore[attr-defined]
+    d = np.array([arm.setting("task.d") for arm in arms], float)
     return d, np.stack([t.ordinal for t in times], 1)
 
 
@@ -198,13 +198,13 @@ def _each_sharpness(arms: list[Arm], metric: str) -> np.ndarray:
 
 def _sampled_sharpness(results: Results, k: int) -> tuple[np.ndarray, np.ndarray]:
     arms = _arms(results, f"k = {k},")
-    d = np.array([arm.spec.task.d for arm in arms], float)  # type: ignore[attr-defined]
+    d = np.array([arm.setting("task.d") for arm in arms], float)
     return d, _each_sharpness(arms, "overlap/1")
 
 
 def _toy_sharpness(results: Results, name: str) -> tuple[np.ndarray, np.ndarray]:
     arms = _arms(results, f"toy {name},")
-    start = np.array([arm.spec.model.start for arm in arms])  # type: ignore[attr-defined]
+    start = np.array([arm.setting("model.start") for arm in arms])
     return start, _each_sharpness(arms, "strength/1")
 
 

@@ -112,29 +112,23 @@ class Landscape(Recipe):
         return Figure(f"Training loss of one member on a plane: {plane}", panels)
 
 
-def _along(arm: Arm, name: str, first: int = 0) -> np.ndarray:
-    """(M, C) final values of a metric at the checkpoints."""
-    return np.stack([arm.final(f"landscape/{name}/{c}") for c in range(first, _probe(arm).checkpoints + 1)], axis=1)
-
-
 def _probe(arm: Arm) -> LandscapeProbe:
     return next(probe for probe in arm.spec.probes if isinstance(probe, LandscapeProbe))
 
 
 def _fall(arm: Arm) -> np.ndarray:
     """(M,) fall of the training loss between two checkpoints, per distance gone."""
-    loss, moved = _along(arm, "loss"), _along(arm, "moved", 1)
+    loss, moved = arm.final("landscape/loss"), arm.final("landscape/moved")
     return (loss[:, BEGINS] - loss[:, ENDS]) / moved[:, BEGINS:ENDS].sum(1)
 
 
 def _surface(arm: Arm, where: str, title: str) -> Contour:
     """The first member's loss."""
-    prefix = f"landscape/{where}/"
-    n = _probe(arm).grid
-    values = np.array([[arm.final(f"{prefix}{i}/{j}")[0] for j in range(n)] for i in range(n)])
-    x, y = (np.linspace(arm.final(f"{prefix}{a}-low")[0], arm.final(f"{prefix}{a}-high")[0], n) for a in "xy")
-    way = np.stack([_along(arm, a)[0] for a in "xy"], axis=1)
-    share = " and ".join(f"{arm.final(f'landscape/explained/{i}')[0]:.0%}" for i in (1, 2))
+    name = f"landscape/{where}"
+    values = arm.final(name)[0]
+    x, y = (np.linspace(arm.final(f"{name}/{a}-low")[0], arm.final(f"{name}/{a}-high")[0], len(values)) for a in "xy")
+    way = np.stack([arm.final(f"landscape/{a}")[0] for a in "xy"], axis=1)
+    share = " and ".join(f"{explained:.0%}" for explained in arm.final("landscape/explained")[0])
     error = f"off-plane error {arm.final('landscape/off-plane')[0]:.2f}"
     label = f"direction 1 (explained: {share}; {error})"
     return Contour(title, label, "direction 2", x, y, values, "training loss", way, 30 if where == "near" else 12)

@@ -69,7 +69,7 @@ class LayerLearningRate(SweptRecipe):
     }
 
     def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        def arm(size: int | None, ratio: float):  # type: ignore[no-untyped-def]
+        def arm(size: int | None, ratio: float):
             groups = [{"match": "layers.0.*", "lr": ratio}]
             return lambda lr: perceptron(scale, lr, **full_batch(scale, size), groups=groups, steps=_steps(scale))
 
@@ -121,7 +121,7 @@ def _arm(small: bool, ratio: float) -> str:
     return f"{'small' if small else 'all'}, η1/η2 = {ratio:g}"
 
 
-def _best(results: Results, small: bool, ratios) -> Tuned:  # type: ignore[no-untyped-def]
+def _best(results: Results, small: bool, ratios) -> Tuned:
     """The pair of rates that the choosing members like best."""
     arms = [tuned(results, _arm(small, r)) for r in ratios]
     return min(arms, key=lambda t: t.cost)

@@ -75,7 +75,7 @@ class MaximalUpdate(SweptRecipe):
     def specs(self, scale: ScaleName) -> dict[str, Spec]:
         steps = {"smoke": 60, "laptop": 1200, "paper": 4000}[scale]
 
-        def arm(size: int | None, **changes: Any):  # type: ignore[no-untyped-def]
+        def arm(size: int | None, **changes: Any):
             return lambda lr: perceptron(scale, lr, steps=steps, **full_batch(scale, size), **changes)
 
         sets = {"small": SMALL[scale], "all": None}
@@ -100,8 +100,8 @@ class MaximalUpdate(SweptRecipe):
     def claims(self, results: Results) -> list[Claim]:
         at, main = (self.name, results.scale), MAIN[results.scale]
 
-        def pair(make) -> tuple[Times, Times]:  # type: ignore[no-untyped-def]
-            return tuple(tuned(results, make(s)).times() for s in ("all", "small"))  # type: ignore[return-value]
+        def pair(make) -> tuple[Times, Times]:
+            return tuned(results, make("all")).times(), tuned(results, make("small")).times()
 
         alpha = {s: _best_alpha(results, main, s) for s in ("all", "small")}
         best, plain = (tuned(results, _arm(a, main, "all")).times() for a in (alpha["all"], 1.0))

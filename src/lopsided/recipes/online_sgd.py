@@ -121,7 +121,7 @@ class OnlineSGD(Recipe):
 
 
 def _rate(arm: Arm) -> float:
-    return arm.spec.optimizer.lr  # type: ignore[attr-defined]
+    return arm.setting("optimizer.lr")
 
 
 def _times(arm: Arm) -> np.ndarray:

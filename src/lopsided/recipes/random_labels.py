@@ -71,7 +71,7 @@ class RandomLabels(SweptRecipe):
     def specs(self, scale: ScaleName) -> dict[str, Spec]:
         large, steps, first = 2 ** PARITY[scale][0], STEPS[scale], FIRST[scale]
 
-        def arm(*phases: dict[str, Any]):  # type: ignore[no-untyped-def]
+        def arm(*phases: dict[str, Any]):
             plan = {"name": "full-batch-phases", "phases": phases}
             return lambda lr: perceptron(scale, lr, plan=plan, training_set={"remove": "repeats"})
 

@@ -72,7 +72,7 @@ class RandomLabelsTransformer(SweptRecipe):
     def claims(self, results: Results) -> list[Claim]:
         at = (self.name, results.scale)
         random, true, fresh = (tuned(results, name).times() for name in (RANDOM, TRUE, FRESH))
-        first = next(iter(tuned(results, RANDOM).arm.spec.plan.phases)).steps  # type: ignore[attr-defined]
+        first = next(iter(tuned(results, RANDOM).arm.setting("plan.phases"))).steps
         later = random._replace(time=random.time - first)
         return [
             STATEMENTS[0].faster(*at, fresh, random, "steps"),
@@ -83,7 +83,7 @@ class RandomLabelsTransformer(SweptRecipe):
     def figure(self, results: Results) -> Figure:
         names = (RANDOM, TRUE, FRESH)
         arms = [tuned(results, name) for name in names]
-        first = float(arms[0].arm.spec.plan.phases[0].steps)  # type: ignore[attr-defined]
+        first = float(arms[0].arm.setting("plan.phases")[0].steps)
         return Figure(
             "Random labels first, modular addition",
             [

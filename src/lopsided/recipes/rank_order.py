@@ -67,7 +67,7 @@ class RankOrder(Recipe):
         ]
 
     def figure(self, results: Results) -> Figure:
-        chance = {"chance": results["uniform"].spec.task.chance}
+        chance = {"chance": results["uniform"].setting("task.chance")}
         bins = [f"bin{b}/accuracy" for b in range(1, 6)]
         panels = [curves(results, self.metric, "samples", "All skills", marks=chance)]
         panels += [curves(results, bins, "samples", f"Per rank bin: {order}", arms=[order]) for order in ORDERS]

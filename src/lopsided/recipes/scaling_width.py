@@ -78,7 +78,7 @@ class ScalingWidth(Recipe):
             found.append(_plateau(beta).slope(*at, law, exponent, TOLERANCE * abs(exponent), of))
             found.append(_corrected(beta).slope(*at, law, finite, TOLERANCE * abs(finite), of))
         counts = np.stack([arm.final("directions/count") for arm in results.arms.values()], 1)
-        each = np.array([arm.spec.model.width for arm in results.arms.values()], float)  # type: ignore[attr-defined]
+        each = np.array([arm.setting("model.width") for arm in results.arms.values()], float)
         fewest = (counts / (each / np.log(each))).min(1)
         return [*found, COUNT.above(*at, fewest, 1.0, "learned / (m / ln m), the worst arm of each member")]
 
@@ -117,11 +117,11 @@ class ScalingWidth(Recipe):
 
 
 def _widths(results: Results) -> np.ndarray:
-    return np.array(sorted({arm.spec.model.width for arm in results.arms.values()}), float)  # type: ignore[attr-defined]
+    return np.array(sorted({arm.setting("model.width") for arm in results.arms.values()}), float)
 
 
 def _directions(results: Results) -> int:
-    return next(iter(results.arms.values())).spec.task.directions  # type: ignore[attr-defined]
+    return next(iter(results.arms.values())).setting("task.directions")
 
 
 def _final(results: Results, beta: float) -> np.ndarray:

@@ -55,7 +55,7 @@ class SetSize(SweptRecipe):
     }
 
     def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        def arm(power: int):  # type: ignore[no-untyped-def]
+        def arm(power: int):
             return lambda lr: perceptron(scale, lr, **full_batch(scale, 2**power))
 
         return swept({_name(power): arm(power) for power in POWERS[scale]}, RATES[scale])
@@ -77,10 +77,11 @@ class SetSize(SweptRecipe):
     def figure(self, results: Results) -> Figure:
         names = swept_names(results)
         arms = [tuned(results, name) for name in names]
-        sizes = np.array([float(t.arm.spec.plan.size) for t in arms])  # type: ignore[attr-defined]
+        sizes = np.array([float(t.arm.setting("plan.size")) for t in arms])
         panels = [panel(arms, "test/accuracy", "steps", "Gradient descent on N samples")]
-        for axis, label in (("steps", "steps to learn"), ("samples", "compute to learn")):
-            times = np.stack([t.times(axis).ordinal for t in arms], axis=1)  # type: ignore[arg-type]
+        by_steps, by_samples = [t.times("steps") for t in arms], [t.times("samples") for t in arms]
+        for found, label in ((by_steps, "steps to learn"), (by_samples, "compute to learn")):
+            times = np.stack([t.ordinal for t in found], axis=1)
             line = over_members("at the best rate", sizes, times, 0, "points")
             panels.append(Panel(f"{label.capitalize()}, by N", "N", label, [line], log_x=True, log_y=True))
         return Figure("A set in between is best", [*panels, chosen_rates(results, names)])

@@ -81,7 +81,7 @@ class SmallVsLarge(SweptRecipe):
         gd_steps, sgd_steps = PARITY_STEPS[scale]
         samples = 64 if scale == "smoke" else 4096
 
-        def arm(steps: int, every: int, **plan: Any):  # type: ignore[no-untyped-def]
+        def arm(steps: int, every: int, **plan: Any):
             evaluation = {"every": every, "samples": samples}
             task = {"name": "sparse-parity", "d": d, "k": k}
             return lambda lr: perceptron(scale, lr, task=task, plan=plan, steps=steps, evaluation=evaluation)
@@ -107,7 +107,7 @@ class SmallVsLarge(SweptRecipe):
             "fresh": {"name": "online", "batch": batch},
         }
 
-        def arm(plan: dict[str, Any]):  # type: ignore[no-untyped-def]
+        def arm(plan: dict[str, Any]):
             return lambda lr: index_spec(scale, lr, d, plan, steps, every)
 
         gd = {f"single-index GD, {name}": make for name, make in gradient_descent(scale, d).items()}

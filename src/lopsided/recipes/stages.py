@@ -124,7 +124,7 @@ class Stages(Recipe):
 
 def somewhere(arm: Arm, b: int) -> Times:
     """Compute at which bin `b` gets somewhere."""
-    return time_to_learn(arm.samples, arm.metric(f"bin{b}/accuracy"), SOMEWHERE * arm.spec.task.chance)
+    return time_to_learn(arm.samples, arm.metric(f"bin{b}/accuracy"), SOMEWHERE * arm.setting("task.chance"))
 
 
 def boundaries(arm: Arm) -> tuple[np.ndarray, np.ndarray]:

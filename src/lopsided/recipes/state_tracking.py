@@ -63,7 +63,7 @@ class StateTracking(Recipe):
     def claims(self, results: Results) -> list[Claim]:
         uniform, power, annealed = (results[a] for a in ("uniform", "power law", "annealed"))
         at = (self.name, results.scale)
-        chance = uniform.spec.task.chance
+        chance = uniform.setting("task.chance")
         time = {a.name: time_to_learn(a.samples, a.metric(self.metric), self.threshold) for a in (power, annealed)}
         return [
             LEARNS.higher(*at, uniform.final(self.metric), power.final(self.metric), "final accuracy"),
@@ -72,7 +72,7 @@ class StateTracking(Recipe):
         ]
 
     def figure(self, results: Results) -> Figure:
-        chance = {"chance": results["uniform"].spec.task.chance}
+        chance = {"chance": results["uniform"].setting("task.chance")}
         panels = [curves(results, "test/accuracy", "samples", "Uniform-test accuracy", marks=chance)]
         panels += [
             curves(results, [f"bin{b}/accuracy" for b in range(1, 6)], "samples", f"Per rank bin: {arm}", arms=[arm])

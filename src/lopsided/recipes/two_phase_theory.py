@@ -103,7 +103,7 @@ class TwoPhaseTheory(Recipe):
     def claims(self, results: Results) -> list[Claim]:
         at = (self.name, results.scale)
         fixed, best, random = (_arms(results, start) for start in ("fixed a*", "best a*", "random labels"))
-        sizes = np.array([float(a.spec.plan.size) for a in fixed])  # type: ignore[attr-defined]
+        sizes = np.array([float(a.setting("plan.size")) for a in fixed])
         first = np.stack([np.nan_to_num(_final(a, "two-phase/first"), nan=np.inf) for a in fixed], axis=1)
         total = _total_law(best)
         direct = _arms(results, "population alone")
@@ -130,7 +130,7 @@ class TwoPhaseTheory(Recipe):
     def figure(self, results: Results) -> Figure:
         scale = results.scale
         fixed, random, direct = (_arms(results, s) for s in ("fixed a*", "random labels", "population alone"))
-        sizes = np.array([float(a.spec.plan.size) for a in fixed])  # type: ignore[attr-defined]
+        sizes = np.array([float(a.setting("plan.size")) for a in fixed])
         first = np.stack([_final(a, "two-phase/first") for a in fixed], axis=1)
         bound = theory_of.phase_1_bound(FIXED_A_STAR, np.zeros(1), 1, ETA, C_0)[0] * np.sqrt(sizes)
         phase_1 = [
@@ -141,7 +141,7 @@ class TwoPhaseTheory(Recipe):
         totals: list[Line] = []
         for i, d in enumerate(DIMENSIONS[scale]):
             arms = _arms(results, f"best a*, d = {d},")
-            x = np.array([float(a.spec.plan.size * d) for a in arms])  # type: ignore[attr-defined]
+            x = np.array([float(a.setting("plan.size") * d) for a in arms])
             totals.append(_middle(f"d = {d}", x, np.stack([_total(a) for a in arms], axis=1), i))
         ends = float(min(x[0] for x in [line.x for line in totals])), float(totals[-1].x[-1])
         totals.append(power_law("slope 1/4", ends, (ends[0], float(totals[0].middle[0])), 0.25))
@@ -150,7 +150,7 @@ class TwoPhaseTheory(Recipe):
         two = _total(_arms(results, "two phases")[0])
         alone.append(_middle("two phases, N = d", np.array([widths[2 if len(widths) > 2 else -1]]), two[:, None], 1))
         alone.append(power_law("slope 1/2", (widths[0], widths[-1]), (widths[0], float(alone[0].middle[0])), 0.5))
-        d = np.array([float(a.spec.task.d) for a in random])  # type: ignore[attr-defined]
+        d = np.array([float(a.setting("task.d")) for a in random])
         good = [
             over_members("true labels", sizes, np.stack([_good(a).mean(keepdims=True) for a in fixed], 1), 0, "points"),
             theory("Gaussian q", sizes, np.full(len(sizes), theory_of.good_event_gaussian(C_0))),
@@ -208,8 +208,8 @@ def _good(arm: Arm) -> np.ndarray:
 
 def _late(arm: Arm) -> np.ndarray:
     """(M,) 1 for neurons whose first phase took longer than the bound of the good event."""
-    plan = arm.spec.plan
-    most = theory_of.phase_1_bound(plan.a_star, _final(arm, "two-phase/outer-0"), plan.size, ETA, C_0)  # type: ignore[attr-defined]
+    a_star, size = arm.setting("plan.a_star"), arm.setting("plan.size")
+    most = theory_of.phase_1_bound(a_star, _final(arm, "two-phase/outer-0"), size, ETA, C_0)
     took = np.nan_to_num(_final(arm, "two-phase/first"), nan=np.inf)
     return (took > most).astype(float)
 
@@ -221,22 +221,22 @@ def _by_seed(good: list[np.ndarray], late: list[np.ndarray]) -> np.ndarray:
 
 
 def _total_law(arms: list[Arm]) -> PowerLaw:
-    arms = sorted(arms, key=lambda a: a.spec.plan.size * a.spec.task.d)  # type: ignore[attr-defined]
-    x = np.array([float(a.spec.plan.size * a.spec.task.d) for a in arms])  # type: ignore[attr-defined]
+    arms = sorted(arms, key=lambda a: a.setting("plan.size") * a.setting("task.d"))
+    x = np.array([float(a.setting("plan.size") * a.setting("task.d")) for a in arms])
     return of_points(x, np.stack([_total(a) / _logarithm(a) for a in arms], axis=1))
 
 
 def _random_law(arms: list[Arm]) -> PowerLaw:
-    x = np.array([float(a.spec.task.d) for a in arms])  # type: ignore[attr-defined]
+    x = np.array([float(a.setting("task.d")) for a in arms])
     return of_points(x, np.stack([_total(a) / _logarithm(a) for a in arms], axis=1))
 
 
 def _logarithm(arm: Arm) -> float:
-    return log(16 * arm.spec.task.d / EPSILON)  # type: ignore[attr-defined]
+    return log(16 * arm.setting("task.d") / EPSILON)
 
 
 def _widths(arms: list[Arm]) -> np.ndarray:
-    return np.array([float(a.spec.model.m) for a in arms])  # type: ignore[attr-defined]
+    return np.array([float(a.setting("model.m")) for a in arms])
 
 
 def _middle(name: str, x: np.ndarray, values: np.ndarray, colour: int) -> Line:

@@ -145,7 +145,7 @@ def _arms(results: Results, beta: float) -> list[str]:
     return [name for name in results.arms if name.startswith(f"beta = {beta:g},")]
 
 
-def _loss(arm) -> np.ndarray:  # type: ignore[no-untyped-def]
+def _loss(arm) -> np.ndarray:
     """(M, T) loss. A member that diverges, or is about to, counts as DIVERGED: worse than having learned nothing."""
     return np.clip(np.nan_to_num(arm.metric("population/loss"), nan=DIVERGED), 1e-7, DIVERGED)
 
@@ -159,7 +159,7 @@ def _tuned(results: Results, beta: float) -> tuple[np.ndarray, np.ndarray, np.nd
     """
     arms = [results[name] for name in _arms(results, beta)]
     loss = np.stack([_loss(arm) for arm in arms])  # (rates, M, T)
-    rates = np.array([arm.spec.optimizer.lr for arm in arms])  # type: ignore[attr-defined]
+    rates = np.array([arm.setting("optimizer.lr") for arm in arms])
     chooses = np.array(arms[0].seeds) % 2 == 0
     judged = ~chooses if len(chooses) >= FEWEST else chooses
     best = np.median(loss[:, chooses], axis=1).argmin(0)

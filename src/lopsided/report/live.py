@@ -18,7 +18,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from lopsided.run import Progress
+from lopsided.core.progress import Progress
 
 PLAIN_EVERY = 10.0
 LATEST = 24
@@ -63,21 +63,21 @@ class Display:
 
     def __call__(self, progress: Progress) -> None:
         """Update from one evaluation."""
-        if progress.stretch is None:
+        if progress.evaluated is None:
             names = sorted({self._arm(m.spec) for m in progress.members})
             what = f"compiling for {len(progress.members)} members ({', '.join(names)})"
             self._say(progress, what if names else "waiting for members that other processes are training")
             return
-        values = progress.stretch.metrics.get(self._metric)
+        values = progress.evaluated.metrics.get(self._metric)
         if values is None:
-            values = next(iter(progress.stretch.metrics.values()))
-        diverged = progress.stretch.diverged >= 0
-        stretch = progress.stretch
-        present = progress.members if stretch.who is None else [progress.members[i] for i in stretch.who]
-        steps = np.broadcast_to(stretch.step, len(present)).tolist()
+            values = next(iter(progress.evaluated.metrics.values()))
+        diverged = progress.evaluated.diverged >= 0
+        evaluated = progress.evaluated
+        present = progress.members if evaluated.who is None else [progress.members[i] for i in evaluated.who]
+        steps = np.broadcast_to(evaluated.step, len(present)).tolist()
         for member, step, value, gone in zip(present, steps, values.tolist(), diverged.tolist(), strict=True):
             self._rows.setdefault(self._arm(member.spec), {})[member.seed] = step, progress.steps, value, gone
-        speed = len(progress.members) * progress.step / max(progress.stretch.seconds, 1e-9)
+        speed = len(progress.members) * progress.step / max(progress.evaluated.seconds, 1e-9)
         left = "" if progress.left is None else f" · about {_clock(progress.left)} left"
         self._say(progress, f"{speed:,.0f} member-steps/s · {_clock(progress.seconds)} gone{left}")
 
@@ -91,7 +91,7 @@ class Display:
             if self._live:
                 self._live.update(self._table(progress, status))
             now = time.perf_counter()
-            ends = progress.stretch is not None and progress.step == progress.steps
+            ends = progress.evaluated is not None and progress.step == progress.steps
             if not ends and now - self._last_line < PLAIN_EVERY and self._last_line:
                 return
             self._last_line = now

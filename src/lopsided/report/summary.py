@@ -38,8 +38,8 @@ def arm_summary(arm: Arm, metric: str, threshold: float) -> dict[str, Any]:
             "median_steps": None if np.isinf(steps.median) else steps.median,
             "censored": int(times.censored.sum()),
         },
-        "budget_compute": float(arm.samples[-1]),
-        "budget_steps": float(arm.steps[-1]),
+        "budget_compute": float(arm.spec.plan.seen(arm.spec.steps)),
+        "budget_steps": float(arm.spec.steps),
         "diverged": int(arm.diverged.sum()),
     }
 

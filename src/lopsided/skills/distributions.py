@@ -8,8 +8,8 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from lopsided.core.errors import InputError
-from lopsided.core.spec import Skills
-from lopsided.skills.path import SkillPath, plain
+from lopsided.core.skills import Skills
+from lopsided.skills.schedule import SkillSchedule, plain
 
 Exponent = Annotated[float, Field(ge=0, le=20)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -20,7 +20,7 @@ class Uniform(Skills):
 
     name: Literal["uniform"] = "uniform"
 
-    def path(self, n_skills: int) -> SkillPath:
+    def schedule(self, n_skills: int) -> SkillSchedule:
         return plain(n_skills, 0.0)
 
 
@@ -30,7 +30,7 @@ class PowerLaw(Skills):
     name: Literal["power-law"] = "power-law"
     alpha: Exponent
 
-    def path(self, n_skills: int) -> SkillPath:
+    def schedule(self, n_skills: int) -> SkillSchedule:
         return plain(n_skills, self.alpha)
 
 
@@ -45,13 +45,13 @@ class BinnedPowerLaw(Skills):
     alpha: Exponent
     bins: Annotated[int, Field(ge=1)]
 
-    def path(self, n_skills: int) -> SkillPath:
+    def schedule(self, n_skills: int) -> SkillSchedule:
         if self.bins > n_skills:
             raise InputError(f"skills.bins = {self.bins}: at most the number of skills, {n_skills}")
         parts = np.array_split(np.arange(n_skills), self.bins)
         number = np.concatenate([np.full(len(part), b + 1.0) for b, part in enumerate(parts)])
         size = np.concatenate([np.full(len(part), float(len(part))) for part in parts])
-        return SkillPath(self.alpha, self.alpha, 0.0, 1.0, np.log(number), np.log(size))
+        return SkillSchedule(self.alpha, self.alpha, 0.0, 1.0, np.log(number), np.log(size))
 
 
 class Annealed(Skills):
@@ -69,5 +69,5 @@ class Annealed(Skills):
             raise InputError(f"finish = {self.finish}: above begin = {self.begin}")
         return self
 
-    def path(self, n_skills: int) -> SkillPath:
+    def schedule(self, n_skills: int) -> SkillSchedule:
         return plain(n_skills, self.start, self.end, self.begin, self.finish)

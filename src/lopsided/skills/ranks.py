@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Int
 
 from lopsided.core.keys import stream
-from lopsided.core.protocols import RankOrder
+from lopsided.core.task import RankOrder
 
 
 def skill_at_rank(order: RankOrder, n_skills: int, seed: Any) -> Int[Array, " R"]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:  # reading results needs no JAX
-    from lopsided.core.spec import Until
+    from lopsided.core.evaluation import Until
 
 
 class Times(NamedTuple):

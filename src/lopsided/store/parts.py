@@ -1,12 +1,15 @@
 """The store: a folder of *parts*, each committed by one rename.
 
-    OUT/parts/<job>-<step>/part.json      which members, which specs, which stretch of steps, made by what, checksums
-                           rows.parquet   one row per member, evaluation and metric
-                           state/         checkpoint to go on from (only the newest two of an unfinished job)
+    OUT/store.json                        version of the format
+    OUT/parts/<job>-<step>-<token>/part.json      which members, specs and steps, made by what, checksums of everything
+                                   rows.parquet   one row per member, evaluation and metric
+                                   state/         checkpoint to go on from (only the newest two of an unfinished job)
+    OUT/index.json                        what was read of the parts, so that nobody reads them twice; may be deleted
 
 A **job** is a set of members trained together; its name is a hash of them, so the same work has the same name in every
-process and after every restart. Its parts form a chain: each says where it starts, and only an unbroken chain of parts
-with right checksums counts. A member is complete once such a chain reaches the last step of its spec.
+process and after every restart. Each part names the part that it goes on from (its parent). A member is complete once a
+chain of sound parts leads from the first step to the last. The token is that of the lease under which a part was made: two
+processes that work on one job by mistake make two chains, of which one is read; neither overwrites the other's.
 """
 
 from __future__ import annotations
@@ -15,16 +18,18 @@ import hashlib
 import json
 import os
 import shutil
-import tempfile
+import uuid
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from lopsided.core.errors import InputError
+from lopsided.core.errors import StoreError
+from lopsided.store.index import Index, Summary
 from lopsided.store.rows import write_rows
 
+FORMAT = 2
 MemberId = tuple[str, int]
 """(content hash of the spec, seed)."""
 
@@ -38,13 +43,19 @@ class Part(NamedTuple):
     final: bool
     seconds: float
     members: tuple[MemberId, ...]
-    specs: dict[str, Any]
+    specs: dict[str, str]
+    """Canonical JSON of each spec by its content hash."""
     provenance: dict[str, Any]
+    code: str
+    """Digest of the code that computed it."""
+    parent: str = ""
+    """Folder of the part that it goes on from; empty: the first one."""
+    token: str = "0"
     checksums: dict[str, str] = {}  # noqa: RUF012  (a NamedTuple's default; never changed in place)
 
     @property
     def folder(self) -> str:
-        return f"{self.job}-{self.step:012d}"
+        return f"{self.job}-{self.step:012d}-{self.token}"
 
 
 class Damage(NamedTuple):
@@ -54,8 +65,16 @@ class Damage(NamedTuple):
     reason: str
 
 
-class StoreError(InputError):
-    """The folder cannot be written any more; what was committed before is intact."""
+class Survey(NamedTuple):
+    """What lies in the folder of parts."""
+
+    good: list[Summary]
+    """Parts on the chain that is read of each job, in order."""
+    damaged: list[Damage]
+    unreadable: list[Damage]
+    """Parts that this user may not read."""
+    foreign: list[str]
+    """Folders that are no parts of this store; ignored."""
 
 
 def job_name(members: Iterable[MemberId]) -> str:
@@ -69,107 +88,138 @@ class Store:
 
     def __init__(self, root: str | Path):
         self.root = Path(root)
-        self._checked: dict[Path, tuple[tuple[int, int], str]] = {}
+        self.index = Index(self.root)
 
     def require_writable(self) -> None:
         """Make the folder, or say in one line why not."""
+        self.require_format()
         try:
             (self.root / "parts").mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=self.root / "parts"):
-                pass
+            probe = self.root / "parts" / f".writing-{uuid.uuid4().hex}"
+            probe.mkdir()
+            probe.rmdir()
+            if not (self.root / "store.json").exists():
+                replace_text(self.root / "store.json", json.dumps({"format": FORMAT}))
         except OSError as error:
-            raise InputError(f"out = {str(self.root)!r}: cannot be written ({error.strerror})") from None
+            raise StoreError(f"out = {str(self.root)!r}: cannot be written ({error.strerror})") from None
 
-    def survey(self) -> tuple[list[Part], list[Damage]]:
-        """Parts that may be read, in order, and those that may not: altered ones and whatever follows them."""
-        jobs: dict[str, list[tuple[Path, Part | str]]] = {}
-        for folder in sorted((self.root / "parts").glob("*-*")):
-            if not folder.name.startswith("."):
-                jobs.setdefault(folder.name.split("-")[0], []).append((folder, self._read(folder)))
-        good: list[Part] = []
-        damaged: list[Damage] = []
-        for chain in jobs.values():
-            reached, broken = 0, False
-            for folder, part in chain:
-                if isinstance(part, str):
-                    damaged.append(Damage(folder, part))
-                    broken = True
-                elif broken or part.start != reached:
-                    damaged.append(Damage(folder, "a part before it is missing or damaged"))
-                    broken = True
-                else:
-                    good.append(part)
-                    reached = part.step
-        return good, damaged
+    def require_format(self) -> None:
+        """Raise `StoreError` if the folder was written by another version of the format."""
+        try:
+            found = json.loads((self.root / "store.json").read_text())["format"]
+        except FileNotFoundError:
+            found = FORMAT if not any((self.root / "parts").glob("*-*")) else 1
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise StoreError(f"{self.root / 'store.json'}: cannot be read ({type(error).__name__})") from None
+        if found != FORMAT:
+            age = "an older" if isinstance(found, int) and found < FORMAT else "another"
+            raise StoreError(
+                f"out = {str(self.root)!r}: was written by {age} version of lopsided (format {found}, this one reads "
+                f"{FORMAT}); its rows are not read. Take another folder, or that version"
+            )
 
-    def parts(self) -> list[Part]:
+    def survey(self) -> Survey:
+        """Parts that may be read, and those that may not: altered ones and whatever goes on from them."""
+        self.require_format()
+        found = self.index.refresh()
+        jobs: dict[str, dict[str, Summary]] = {}
+        for part in found.sound:
+            jobs.setdefault(part.job, {})[part.folder] = part
+        good: list[Summary] = []
+        damaged = [Damage(self.root / "parts" / folder, reason) for folder, reason in found.damaged.items()]
+        for parts in jobs.values():
+            chain, orphans = _chain(parts)
+            good += chain
+            damaged += [
+                Damage(self.root / "parts" / folder, "a part before it is missing or damaged") for folder in orphans
+            ]
+        unreadable = [Damage(self.root / "parts" / folder, reason) for folder, reason in found.unreadable.items()]
+        return Survey(good, damaged, unreadable, found.foreign)
+
+    def parts(self) -> list[Summary]:
         """All parts that may be read."""
-        return self.survey()[0]
+        return self.survey().good
 
     def complete(self) -> dict[MemberId, str]:
         """The job that holds each complete member (one of them, where several do)."""
         found: dict[MemberId, str] = {}
         for part in self.parts():
             if part.final:
-                for member in part.members:
-                    found.setdefault(member, part.job)
+                for spec, seeds in part.seeds.items():
+                    for seed in seeds:
+                        found.setdefault((spec, seed), part.job)
         return found
 
-    def set_aside(self, damages: Iterable[Damage]) -> None:
-        """Move damaged parts to OUT/damaged, so that their steps are computed anew."""
-        for damage in damages:
-            grave = self.root / "damaged"
-            grave.mkdir(exist_ok=True)
-            target = Path(tempfile.mkdtemp(prefix=f"{damage.folder.name}-", dir=grave))
-            try:
-                os.rename(damage.folder, target / damage.folder.name)
-            except FileNotFoundError:
-                target.rmdir()  # another process was faster
+    def require_readable(self) -> None:
+        """Raise `StoreError` if this user may not read some parts."""
+        unreadable = self.survey().unreadable
+        if unreadable:
+            raise StoreError(
+                f"out = {str(self.root)!r}: {len(unreadable)} parts cannot be read ({unreadable[0].reason}), for example "
+                f"{unreadable[0].folder.name}; ask who made them for permission"
+            )
 
-    def resume_point(self, job: str) -> tuple[Part | None, list[Damage]]:
-        """The newest part of an unfinished job with a sound state; later parts, if any, have to be set aside."""
-        parts = [p for p in self.parts() if p.job == job]
+    def provenance(self, part: Summary) -> dict[str, Any]:
+        """What made a part."""
+        return json.loads((self.path(part) / "part.json").read_text())["part"]["provenance"]
+
+    def set_aside(self, damages: Iterable[Damage]) -> None:
+        """Move damaged parts to OUT/damaged, so that they are not looked at again."""
+        for damage in damages:
+            grave = self.root / "damaged" / f"{damage.folder.name}-{uuid.uuid4().hex[:8]}"
+            grave.parent.mkdir(exist_ok=True)
+            try:
+                os.rename(damage.folder, grave)
+            except FileNotFoundError:
+                pass  # another process was faster
+
+    def resume_point(self, job: str, code: str) -> tuple[Summary | None, list[Damage]]:
+        """The newest part of an unfinished job with a sound state, made by this code; parts that go on from a part
+        without one have to be set aside."""
         later: list[Damage] = []
-        for part in reversed(parts):
+        for part in reversed([p for p in self.parts() if p.job == job and not p.final]):
             state = self.path(part) / "state"
-            if state.is_dir() and digest(state) == part.checksums.get("state"):
+            if part.code != code:
+                later.insert(0, Damage(self.path(part), "another version of the code made it"))
+            elif state.is_dir() and digest(state) == part.state:
                 return part, later
-            reason = "its checkpoint is damaged" if state.is_dir() else "it has no checkpoint to go on from"
-            later.insert(0, Damage(self.path(part), reason))
+            else:
+                reason = "its checkpoint is damaged" if state.is_dir() else "it has no checkpoint to go on from"
+                later.insert(0, Damage(self.path(part), reason))
         return None, later
 
-    def path(self, part: Part) -> Path:
+    def path(self, part: Part | Summary) -> Path:
         return self.root / "parts" / part.folder
 
     def commit(
         self, part: Part, rows: Mapping[str, np.ndarray], save_state: Callable[[Path], None] | None = None
     ) -> None:
-        """Write rows, and the state to go on from, aside; sync; rename. A part that is already there stays."""
+        """Write rows, and the state to go on from, aside; sync; rename. Nothing is ever overwritten."""
         final = self.path(part)
-        if final.exists():
-            return
-        aside: Path | None = None
+        aside = self.root / "parts" / f".writing-{uuid.uuid4().hex}"
         try:
-            aside = Path(tempfile.mkdtemp(prefix=".writing-", dir=self.root / "parts"))
+            aside.mkdir()  # with the permissions that the user's umask gives
             write_rows(aside / "rows.parquet", rows)
             checksums = {"rows": digest(aside / "rows.parquet")}
             if save_state is not None:
                 save_state(aside / "state")
                 checksums["state"] = digest(aside / "state")
-            text = json.dumps(part._replace(checksums=checksums)._asdict(), indent=1, sort_keys=True)
-            (aside / "part.json").write_text(text)
+            body = part._replace(checksums=checksums)._asdict()
+            text = canonical(body)
+            document = {"part": body, "sha256": hashlib.sha256(text.encode()).hexdigest()}
+            (aside / "part.json").write_text(json.dumps(document, indent=1, sort_keys=True))
             _sync_tree(aside)
             os.rename(aside, final)
             _sync(final.parent)
-        except Exception as error:
-            if aside is not None:
-                shutil.rmtree(aside, ignore_errors=True)
-            if final.exists():
-                return
+        except (OSError, *_database_errors()) as error:
+            shutil.rmtree(aside, ignore_errors=True)
             why = getattr(error, "strerror", None) or str(error).splitlines()[0]
             raise StoreError(
                 f"out = {str(self.root)!r}: cannot be written ({why}); everything committed so far is intact"
             ) from error
+        except BaseException:
+            shutil.rmtree(aside, ignore_errors=True)
+            raise
 
     def drop_states(self, job: str, keep: int) -> None:
         """Remove all but the newest `keep` states of a job."""
@@ -182,29 +232,42 @@ class Store:
         for aside in (self.root / "parts").glob(".writing-*"):
             shutil.rmtree(aside, ignore_errors=True)
 
-    def _read(self, folder: Path) -> Part | str:
-        """The part, or why it is damaged."""
-        try:
-            data = json.loads((folder / "part.json").read_text())
-            data["members"] = tuple((spec, int(seed)) for spec, seed in data["members"])
-            part = Part(**data)
-            if part.folder != folder.name:
-                return f"part.json belongs to {part.folder}"
-            return (
-                part if self._digest(folder / "rows.parquet") == part.checksums["rows"] else "rows.parquet was altered"
-            )
-        except FileNotFoundError as error:
-            return f"{Path(error.filename or '').name} is missing"
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            return f"part.json cannot be read ({type(error).__name__})"
 
-    def _digest(self, file: Path) -> str:
-        """Checksum of a file, computed again only if size or time changed."""
-        stat = file.stat()
-        stamp = stat.st_mtime_ns, stat.st_size
-        if self._checked.get(file, (None, ""))[0] != stamp:
-            self._checked[file] = stamp, digest(file)
-        return self._checked[file][1]
+def _chain(parts: Mapping[str, Summary]) -> tuple[list[Summary], list[str]]:
+    """Of one job's parts: the chain that is read, and parts that no chain reaches. A finished chain is preferred, then
+    the longest; of two alike the first by name, so that every reader chooses the same."""
+
+    def ancestors(part: Summary) -> list[Summary] | None:
+        found = [part]
+        while found[0].parent:
+            before = parts.get(found[0].parent)
+            if before is None or before.step != found[0].start:
+                return None
+            found.insert(0, before)
+        return found if found[0].start == 0 else None
+
+    chains = {folder: chain for folder, part in parts.items() if (chain := ancestors(part)) is not None}
+    orphans = [folder for folder in parts if folder not in chains]
+    if not chains:
+        return [], orphans
+    best = min(chains, key=lambda folder: (not parts[folder].final, -parts[folder].step, folder))
+    return chains[best], orphans
+
+
+def canonical(body: Any) -> str:
+    """One text for one content."""
+    return json.dumps(body, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def replace_text(file: Path, text: str) -> None:
+    """Write a small file so that readers see the old text or the new one, never half of it."""
+    aside = file.with_name(f".{uuid.uuid4().hex}")
+    try:
+        aside.write_text(text)
+        aside.replace(file)
+    except OSError:
+        aside.unlink(missing_ok=True)
+        raise
 
 
 def digest(path: Path) -> str:
@@ -216,6 +279,12 @@ def digest(path: Path) -> str:
     for file in sorted(p for p in path.rglob("*") if p.is_file()):
         total.update(f"{file.relative_to(path)} {digest(file)}\n".encode())
     return total.hexdigest()
+
+
+def _database_errors() -> tuple[type[Exception], ...]:
+    import duckdb
+
+    return (duckdb.IOException,)
 
 
 def _sync(path: Path) -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
+from lopsided.core.errors import MissingData
 from lopsided.core.spec import Spec
 from lopsided.store.parts import Store
-from lopsided.store.rows import connect
+from lopsided.store.rows import array_of
+from lopsided.store.tables import connect
 
 
 @dataclass(frozen=True)
@@ -25,16 +28,27 @@ class Arm:
     distinct: np.ndarray  # (T,) data: distinct samples
     seconds: float  # computing time of the ensemble that the arm was part of
     diverged: np.ndarray  # (M,) bool
-    values: Mapping[str, np.ndarray] = field(repr=False)  # metric -> (M, T); NaN from divergence on
+    values: Mapping[str, np.ndarray] = field(repr=False)  # metric -> (M, T) or (M, T, ...); NaN from divergence on
 
     def metric(self, name: str) -> np.ndarray:
-        """(M, T) values of a metric; an accuracy is 0 from divergence on."""
-        values = self.values[name]
+        """(M, T) values of a metric, or (M, T, ...) where it is an array; `strength/2` is the second item of `strength`.
+        An accuracy is 0 from divergence on. Raises `MissingData` if it was not measured."""
+        whole, _, item = name.rpartition("/")
+        try:
+            values = self.values[name]
+        except KeyError:
+            if whole not in self.values or not item.isdecimal() or self.values[whole].ndim != 3:
+                raise MissingData(f"arm {self.name!r} has no metric {name!r}") from None
+            values = self.values[whole][:, :, int(item) - 1]
         return np.nan_to_num(values, nan=0.0) if name.endswith("accuracy") else values
 
     def final(self, name: str) -> np.ndarray:
-        """(M,) values at the last evaluation."""
+        """(M,) or (M, ...) values at the last evaluation."""
         return self.metric(name)[:, -1]
+
+    def setting(self, path: str) -> Any:
+        """A setting of the arm's spec, for example `optimizer.lr`."""
+        return attrgetter(path)(self.spec)
 
 
 @dataclass(frozen=True)
@@ -57,26 +71,24 @@ def load(
     asked = {name: tuple(range(s)) if isinstance(s, int) else tuple(sorted(s)) for name, s in seeds.items()}
     if not all((spec.content_hash(), s) in complete for name, spec in specs.items() for s in asked[name]):
         return None
-    with connect(store) as con:
-        found = _read(con, {spec.content_hash(): asked[name] for name, spec in specs.items()})
+    found = _read(store, {spec.content_hash(): asked[name] for name, spec in specs.items()})
     arms = {name: _arm(found[spec.content_hash()], name, spec, asked[name]) for name, spec in specs.items()}
     return Results(recipe, scale, arms)
 
 
-def _read(con: Any, seeds: Mapping[str, Sequence[int]]) -> dict[str, dict[str, np.ndarray]]:
+def _read(store: Store, seeds: Mapping[str, Sequence[int]]) -> dict[str, dict[str, np.ndarray]]:
     """Rows of every spec's seeds, ordered by metric, seed and step: one query for all of them."""
     pairs = [(digest, s) for digest, many in seeds.items() for s in many]
-    con.register(
-        "_asked",
-        {
-            "spec": np.array([d for d, _ in pairs], dtype=object),
-            "seed": np.array([s for _, s in pairs], np.uint64),
-        },
-    )
-    rows = con.execute(
-        "SELECT r.* FROM rows r JOIN _asked a ON r.spec = a.spec AND r.seed = a.seed "
-        "ORDER BY r.spec, r.metric, r.seed, r.step"
-    ).fetchnumpy()
+    asked = {
+        "spec": np.array([d for d, _ in pairs], dtype=object),
+        "seed": np.array([s for _, s in pairs], np.uint64),
+    }
+    with connect(store) as con:
+        con.register("_asked", asked)
+        rows = con.execute(
+            "SELECT r.* FROM rows r JOIN _asked a ON r.spec = a.spec AND r.seed = a.seed "
+            "ORDER BY r.spec, r.metric, r.seed, r.step"
+        ).fetchnumpy()
     spec = np.asarray(rows["spec"])
     starts = np.flatnonzero(np.append(True, spec[1:] != spec[:-1]))
     ends = np.append(starts[1:], len(spec))
@@ -86,50 +98,67 @@ def _read(con: Any, seeds: Mapping[str, Sequence[int]]) -> dict[str, dict[str, n
 def _arm(rows: Mapping[str, np.ndarray], name: str, spec: Spec, seeds: tuple[int, ...]) -> Arm:
     """An arm's rows as matrices. Members that left early (`until`) keep their last values to the end of the run."""
     metric, step = np.asarray(rows["metric"]), np.asarray(rows["step"])
-    names = sorted(set(metric.tolist()))
-    if spec.until is None:
-        steps = np.unique(step)
-    else:
-        steps = np.arange(1, spec.steps // spec.evaluation.every + 1) * spec.evaluation.every
-    shape = (len(names), len(seeds), len(steps))
-    if spec.until is None:
-        _complete(metric, names, shape, spec, name)
-    place = (
-        np.searchsorted(names, metric),
-        np.searchsorted(seeds, np.asarray(rows["seed"])),
-        np.searchsorted(steps, step),
-    )
-    value = np.full(shape, np.nan)
-    value[place] = np.ma.filled(np.ma.asarray(rows["value"], dtype=np.float64), np.nan)
-    diverged = np.zeros(shape[1:], bool)
-    diverged[place[1:]] = np.asarray(rows["diverged"])
+    member = np.searchsorted(seeds, np.asarray(rows["seed"]))
+    steps = np.unique(step)
+    shape = len(seeds), len(steps)
+    diverged = np.zeros(shape, bool)
+    at = np.searchsorted(steps, step)
+    diverged[member, at] = np.asarray(rows["diverged"])
     last = np.zeros(len(seeds), int)
-    np.maximum.at(last, place[1], place[2])
+    np.maximum.at(last, member, at)
     kept = np.minimum(np.arange(len(steps)), last[:, None])  # (M, T) the evaluation whose values stand at each time
-    value = np.take_along_axis(value, np.broadcast_to(kept, shape), axis=2)
-    plan = spec.plan
-    if plan.listens:  # each member has its own count
-        distinct = value[names.index("plan/distinct")].mean(0)
-    else:
-        distinct = np.array([plan.distinct(int(s)) for s in steps])
+    values: dict[str, np.ndarray] = {}
+    names, starts = np.unique(metric, return_index=True)  # sorted, as the rows are
+    for each, i, j in zip(names.tolist(), starts, [*starts[1:], len(metric)], strict=True):
+        _complete(each, j - i, shape, spec, name)
+        found = _values(rows, slice(i, j), (member[i:j], at[i:j]), shape)
+        values[each] = np.take_along_axis(found, kept.reshape(*shape, *[1] * (found.ndim - 2)), axis=1)
+    samples, distinct = (_axis(np.asarray(rows[c], float), member, at, shape) for c in ("samples", "distinct_samples"))
     return Arm(
         name,
         spec,
         seeds,
         steps,
-        np.array([plan.seen(int(s)) for s in steps]),
+        samples,
         distinct,
         float(np.asarray(rows["seconds"]).max()),
         np.asarray(diverged.any(1)),
-        dict(zip(names, value, strict=True)),
+        values,
     )
 
 
-def _complete(metric: np.ndarray, names: list[str], shape: tuple[int, ...], spec: Spec, arm: str) -> None:
+def _values(rows: Mapping[str, np.ndarray], of: slice, at: tuple[np.ndarray, np.ndarray], shape: tuple) -> np.ndarray:
+    """(M, T) or (M, T, ...) values of one metric; NaN where there is no row."""
+    arrays = _or_none(rows["elements"][of])
+    some = next((i for i, a in enumerate(arrays) if a is not None), None)
+    if some is None:
+        found = np.full(shape, np.nan)
+        found[at] = np.ma.filled(np.ma.asarray(rows["value"][of], dtype=np.float64), np.nan)
+        return found
+    shapes = _or_none(rows["shape"][of])
+    found = np.full((*shape, *array_of(shapes[some], arrays[some]).shape), np.nan)
+    for m, t, s, a in zip(*at, shapes, arrays, strict=True):
+        found[m, t] = array_of(s, a)
+    return found
+
+
+def _or_none(column: Any) -> list[Any]:
+    """A column of lists, None where there is none."""
+    absent = np.ma.getmaskarray(column)
+    return [None if gone else item for item, gone in zip(np.ma.getdata(column), absent, strict=True)]
+
+
+def _axis(column: np.ndarray, member: np.ndarray, at: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """(T,) mean over the members that were there of a count that rises with training."""
+    found = np.full(shape, np.nan)
+    found[member, at] = column
+    return np.nanmean(found, axis=0)
+
+
+def _complete(metric: str, n: int, shape: tuple[int, int], spec: Spec, arm: str) -> None:
     """Every metric has a row per member and evaluation, or per member if a probe measures it once, at the end."""
-    _, rows = np.unique(metric, return_counts=True)
-    once = any(probe.stretches for probe in spec.probes)
-    allowed = {shape[1] * shape[2], shape[1] if once else shape[1] * shape[2]}
-    for each, n in zip(names, rows.tolist(), strict=True):
-        if n not in allowed:
-            raise RuntimeError(f"store: arm {arm!r} has {n} rows of {each!r}, not {shape[1]} x {shape[2]}")
+    if spec.until is not None:
+        return
+    once = any(probe.n_checkpoints for probe in spec.probes)
+    if n not in {shape[0] * shape[1], shape[0] if once else -1}:
+        raise RuntimeError(f"store: arm {arm!r} has {n} rows of {metric!r}, not {shape[0]} x {shape[1]}")

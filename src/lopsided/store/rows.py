@@ -1,67 +1,74 @@
-"""Rows in Parquet, written and read through DuckDB; there is no database file."""
+"""Rows in Parquet, written through DuckDB. A metric is a number (`value`) or an array (`elements`, row by row,
+with its `shape`); one row per member, evaluation and metric."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from lopsided.store.parts import Store
+from lopsided.store.paths import plain_path
 
-COLUMNS = ("spec", "seed", "step", "samples", "distinct_samples", "seconds", "diverged", "metric", "value")
-_TYPES = ("object", "uint64", "int64", "int64", "float64", "float64", "bool", "object", "float64")
-
-_SQL = ("VARCHAR", "UBIGINT", "BIGINT", "BIGINT", "DOUBLE", "DOUBLE", "BOOLEAN", "VARCHAR", "DOUBLE")
+NUMBERS = {
+    "spec": ("object", "VARCHAR"),
+    "seed": ("uint64", "UBIGINT"),
+    "step": ("int64", "BIGINT"),
+    "samples": ("int64", "BIGINT"),
+    "distinct_samples": ("float64", "DOUBLE"),
+    "seconds": ("float64", "DOUBLE"),
+    "diverged": ("bool", "BOOLEAN"),
+    "metric": ("object", "VARCHAR"),
+    "value": ("float64", "DOUBLE"),
+}
+"""Columns with one number or text a row: NumPy's type and SQL's."""
+ARRAYS = {"shape": "INTEGER[]", "elements": "DOUBLE[]"}
+"""Columns of arrays; NULL where the metric is a number."""
+COLUMNS = {**{name: sql for name, (_, sql) in NUMBERS.items()}, **ARRAYS}
 
 
 def no_rows() -> dict[str, np.ndarray]:
     """Zero rows with the right types."""
-    return {name: np.zeros(0, dtype) for name, dtype in zip(COLUMNS, _TYPES, strict=True)}
+    return {name: np.zeros(0, NUMBERS[name][0] if name in NUMBERS else "object") for name in COLUMNS}
 
 
 def write_rows(file: Path, rows: Mapping[str, np.ndarray]) -> None:
-    """Columns of equal length to a Parquet file; NaN becomes NULL."""
+    """Columns of equal length to a Parquet file; NaN in `value` becomes NULL. `elements` holds NumPy arrays, or None."""
     import duckdb
 
     wrong = set(COLUMNS) ^ set(rows)
     if wrong:
-        raise ValueError(f"rows have exactly the columns {COLUMNS}; these differ: {sorted(wrong)}")
-    with duckdb.connect() as con:
-        con.register("rows", {name: np.ascontiguousarray(rows[name]) for name in COLUMNS})
-        columns = ", ".join(f"{name}::{kind} AS {name}" for name, kind in zip(COLUMNS, _SQL, strict=True))
-        con.execute(f"COPY (SELECT {columns} FROM rows) TO '{file}' (FORMAT parquet, COMPRESSION zstd)")
+        raise ValueError(f"rows have exactly the columns {tuple(COLUMNS)}; these differ: {sorted(wrong)}")
+    at = [i for i, a in enumerate(rows["elements"]) if a is not None]
+    arrays = [np.asarray(rows["elements"][i]) for i in at]
+    with duckdb.connect() as con, plain_path(file.parent) as folder:
+        con.register("numbers", _with_place({name: np.ascontiguousarray(rows[name]) for name in NUMBERS}))
+        con.register("flat", _flat(at, [a.reshape(-1).astype(np.float64) for a in arrays], np.float64))
+        con.register("shapes", _flat(at, [np.array(a.shape, np.int64) for a in arrays], np.int64))
+        columns = ", ".join(f"{name}::{kind} AS {name}" for name, (_, kind) in NUMBERS.items())
+        con.execute(
+            f"COPY (SELECT {columns}, shape::INTEGER[] AS shape, elements::DOUBLE[] AS elements FROM numbers "
+            "LEFT JOIN (SELECT place, list(item ORDER BY i) AS elements FROM flat GROUP BY place) USING (place) "
+            "LEFT JOIN (SELECT place, list(item ORDER BY i) AS shape FROM shapes GROUP BY place) USING (place) "
+            f"ORDER BY place) TO '{folder}/{file.name}' (FORMAT parquet, COMPRESSION zstd)"
+        )
 
 
-def connect(store: Store) -> Any:
-    """A DuckDB connection with `rows` (complete members, each once) and `members` (spec, seed, job, settings)."""
-    import duckdb
+def _with_place(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {**columns, "place": np.arange(len(columns["value"]))}
 
-    con = duckdb.connect()
-    complete = store.complete()
-    parts = [p for p in store.parts() if p.job in set(complete.values())]
-    specs = {h: s for p in parts for h, s in p.specs.items()}
-    members = list(complete.items())
-    con.register(
-        "_members",
-        {
-            "spec": np.array([m[0] for m, _ in members], dtype=object),
-            "seed": np.array([m[1] for m, _ in members], dtype=np.uint64),
-            "job": np.array([job for _, job in members], dtype=object),
-            "settings": np.array([json.dumps(specs[m[0]]) for m, _ in members], dtype=object),
-        },
-    )
-    con.execute("CREATE TABLE members AS SELECT spec, seed, job, settings::JSON AS settings FROM _members")
-    if not parts:
-        con.execute(f"CREATE TABLE rows ({', '.join(f'{c} VARCHAR' for c in COLUMNS)})")
-        return con
-    files = [str(store.path(p) / "rows.parquet") for p in parts]
-    con.execute(
-        "CREATE VIEW rows AS SELECT r.* EXCLUDE (filename) FROM "
-        f"read_parquet({files!r}, filename = true, union_by_name = true) r "
-        "JOIN members m ON r.spec = m.spec AND r.seed = m.seed AND contains(r.filename, m.job)"
-    )
-    return con
+
+def _flat(at: list[int], items: list[np.ndarray], kind: type) -> dict[str, np.ndarray]:
+    """Items of many arrays in one column, with the row and the place in the array that each belongs to."""
+    lengths = [len(x) for x in items]
+    return {
+        "place": np.repeat(np.array(at, np.int64), lengths),
+        "i": np.concatenate([np.arange(n) for n in lengths]) if items else np.zeros(0, np.int64),
+        "item": np.concatenate(items) if items else np.zeros(0, kind),
+    }
+
+
+def array_of(shape: Any, elements: Any) -> np.ndarray:
+    """An array as it was stored."""
+    return np.asarray(elements, np.float64).reshape([int(n) for n in shape])

@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lopsided.store.claims import Claims
+from lopsided.store.leases import Leases
 from lopsided.store.parts import MemberId, Store
 
 
 def folder_status(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> dict[str, Any]:
-    """Counts of members per run (`runs`: label -> wanted members), claims, failures and damaged parts."""
-    complete = store.complete()
-    claims = Claims(store.root)
+    """Counts of members per run (`runs`: label -> wanted members), leases, failures and damaged parts."""
+    complete, survey = store.complete(), store.survey()
+    leases = Leases(store.root)
     live, stale = [], []
-    for claim in claims.all():
+    for lease in leases.all():
         entry = {
-            "job": claim.job,
-            "members": len(claim.members),
-            "step": claim.step,
-            "steps": claim.steps,
-            "seconds_left": claim.seconds_left,
-            "pid": claim.owner.get("pid"),
-            "host": str(claim.owner.get("host", "")).split(":")[0],
+            "job": lease.job,
+            "members": len(lease.members),
+            "step": lease.step,
+            "steps": lease.steps,
+            "seconds_left": lease.seconds_left,
+            "pid": lease.owner.get("pid"),
+            "host": str(lease.owner.get("host", "")).split(":")[0],
         }
-        (live if claim.alive else stale).append((entry, set(claim.members)))
-    failures = claims.failures()
+        (live if lease.alive else stale).append((entry, set(lease.members)))
+    failures = leases.failures()
     rows = []
     for label, members in runs.items():
         wanted = set(members)
@@ -51,5 +51,7 @@ def folder_status(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> dict[
         "running": [e for e, _ in live],
         "stale": [e for e, _ in stale],
         "failed": [{"job": f["job"], "members": len(f["members"]), "message": f["message"]} for f in failures],
-        "damaged": [{"part": str(d.folder), "reason": d.reason} for d in store.survey()[1]],
+        "damaged": [{"part": str(d.folder), "reason": d.reason} for d in survey.damaged],
+        "unreadable": [{"part": str(d.folder), "reason": d.reason} for d in survey.unreadable],
+        "foreign": survey.foreign,
     }

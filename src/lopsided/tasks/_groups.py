@@ -19,7 +19,7 @@ LARGEST = 5040
 NAMES = "S2..S7, A3..A7, Zn, Dn (n >= 3), products such as S3xZ2, or a multiplication table (list of rows)"
 
 
-class Group(NamedTuple):
+class FiniteGroup(NamedTuple):
     """`table[a, b]` is a o b; `points[a]` is a as a permutation (None if only a table was given)."""
 
     table: np.ndarray  # (G, G) int32
@@ -52,7 +52,7 @@ class Group(NamedTuple):
 
 
 @cache
-def named(name: str) -> Group:
+def named(name: str) -> FiniteGroup:
     """The group of that name; elements in lexicographic order of their permutations."""
     factors = [_factor(part, name) for part in name.split("x")]
     order = int(np.prod([len(f) for f in factors]))
@@ -68,7 +68,7 @@ def named(name: str) -> Group:
     elements.sort()
     points = np.array(elements, np.int32)
     table = _multiplication_table(points)
-    return Group(table, points, elements.index(tuple(range(points.shape[1]))))
+    return FiniteGroup(table, points, elements.index(tuple(range(points.shape[1]))))
 
 
 def _multiplication_table(points: np.ndarray) -> np.ndarray:
@@ -104,7 +104,7 @@ def _odd(p: tuple[int, ...]) -> bool:
     return sum(a > b for a, b in itertools.combinations(p, 2)) % 2 == 1
 
 
-def from_table(rows: tuple[tuple[int, ...], ...]) -> Group:
+def from_table(rows: tuple[tuple[int, ...], ...]) -> FiniteGroup:
     """A group from its multiplication table; every axiom is checked."""
     n = len(rows)
     if not 2 <= n <= 1024 or any(len(row) != n for row in rows):
@@ -123,4 +123,4 @@ def from_table(rows: tuple[tuple[int, ...], ...]) -> Group:
         if (left != right).any():
             b, c = np.argwhere(left != right)[0]
             raise InputError(f"group: the table is not a group: ({a} {b}) {c} differs from {a} ({b} {c})")
-    return Group(table.astype(np.int32), None, identities[0])
+    return FiniteGroup(table.astype(np.int32), None, identities[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import factorial
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,11 +11,14 @@ import numpy as np
 from jaxtyping import Array, Float
 from pydantic import Field, model_validator
 
-from lopsided.core.config import DialFloat
+from lopsided.core.batch import Sample
+from lopsided.core.config import TracedFloat
 from lopsided.core.errors import InputError
-from lopsided.core.hermite import Link, evaluate, exponent_of
+from lopsided.core.hermite import Link, evaluate
 from lopsided.core.keys import Key
-from lopsided.core.protocols import LossName, Model, Sample, Scalar, SkillLaw, Task, Vector
+from lopsided.core.model import Model, RidgeModel
+from lopsided.core.shapes import Scalar, Vector
+from lopsided.core.task import ExactLoss, HasLatent, LossName, SampleContext, Task
 from lopsided.tasks._tensor import correlation_loss, square_loss
 
 _WANTS_RIDGES = "an exact expectation exists for models that are sums of ridge functions: 'student', 'scalar-chain'"
@@ -28,7 +31,7 @@ class Teacher(NamedTuple):
     """a_p, falling, squares adding up to 1."""
 
 
-class AdditiveTeacher(Task):
+class AdditiveTeacher(Task, HasLatent, ExactLoss):
     """f*(x) = sum_p a_p sigma(x_p), x ~ N(0, I_d), a_p ∝ p^-beta with sum a_p² = 1, over `directions` = P of d
     coordinates (without loss of generality: inputs and the student's initialisation look alike in every rotation).
 
@@ -38,20 +41,14 @@ class AdditiveTeacher(Task):
     name: Literal["additive-teacher"] = "additive-teacher"
     d: Annotated[int, Field(ge=1, le=65536)] = 64
     directions: Annotated[int, Field(ge=1, le=65536)] = 16
-    beta: Annotated[DialFloat, Field(ge=0, le=10)] = 1.0
+    beta: Annotated[TracedFloat, Field(ge=0, le=10)] = 1.0
     link: Link = ((4, 1.0),)
-
-    has_population_loss: ClassVar[bool] = True
 
     @model_validator(mode="after")
     def _fits(self) -> AdditiveTeacher:
         if self.directions > self.d:
             raise InputError(f"directions = {self.directions}: at most d = {self.d}, they are orthonormal")
         return self
-
-    @property
-    def n_skills(self) -> int:
-        return 0
 
     @property
     def inputs(self) -> Vector:
@@ -61,50 +58,31 @@ class AdditiveTeacher(Task):
     def outputs(self) -> Scalar:
         return Scalar(signs=False)
 
-    @property
-    def chance(self) -> float:
-        return 0.0
-
-    @property
-    def entropy_bits(self) -> float:
-        return float("inf")
-
-    def world(self, key: Key) -> Teacher:
+    def latent(self, key: Key) -> Teacher:
         weights = jnp.arange(1.0, self.directions + 1.0) ** -jnp.asarray(self.beta)
         return Teacher(weights / jnp.sqrt((weights**2).sum()))
 
-    def sample(self, key: Key, index: Any, law: SkillLaw | None, world: Any, level: Any = None) -> Sample:
+    def sample(self, key: Key, index: Any, context: SampleContext) -> Sample:
         x = jax.random.normal(jax.random.fold_in(key, index), (self.d,))
-        target = (world.weights * evaluate(self.link, x[: self.directions])).sum()
-        return Sample(x, target, jnp.float32(1), jnp.zeros(0, jnp.int32))
+        target = (context.latent.weights * evaluate(self.link, x[: self.directions])).sum()
+        return Sample(x, target)
 
-    def check_population(self, model: Model, loss: LossName) -> None:
-        if not model.ridges:
-            raise InputError(f"{_WANTS_RIDGES}; this one is {model.name!r}")  # type: ignore[attr-defined]
+    def check_exact_loss(self, model: Model, loss: LossName) -> None:
+        if not isinstance(model, RidgeModel):
+            raise InputError(f"{_WANTS_RIDGES}; this one is {model.name!r}")
         if loss not in ("square", "correlation"):
             raise InputError(f"loss = {loss!r}: its expectation has no formula; valid: square, correlation")
 
-    def check_idealised(self, model: Model, loss: LossName) -> None:
-        """Greedy selection is about the 2-homogeneous student with the teacher's link and the square loss."""
-        if model.name != "student" or model.norm != "free" or model.link != self.link:  # type: ignore[attr-defined]
-            raise InputError(
-                "plan 'idealised': theory is about model 'student' with norm 'free' and the task's own link"
-            )
-        if loss != "square":
-            raise InputError(f"loss = {loss!r}: plan 'idealised' predicts training on the square loss")
-        if exponent_of(self.link) < 3:
-            raise InputError("plan 'idealised': single transition times exist for links of information exponent >= 3")
-
-    def population_loss(self, params: Any, world: Any, loss: LossName, frequency: Array | None) -> Array:
+    def exact_loss(self, params: Any, latent: Any, loss: LossName, frequency: Array | None) -> Array:
         """Equation in `tasks._tensor`; for models that are sums of ridge functions."""
         strengths, directions, link = params.ridges()
         formula = square_loss if loss == "square" else correlation_loss
-        return formula(strengths, directions, world.weights, (link, self.link))
+        return formula(strengths, directions, latent.weights, (link, self.link))
 
-    def oracle(self, inputs: np.ndarray, world: Any) -> np.ndarray:
+    def oracle(self, inputs: np.ndarray, latent: Any) -> np.ndarray:
         x = np.asarray(inputs, np.float64)
         total = 0.0
-        for p, a in enumerate(np.asarray(world.weights, np.float64)):
+        for p, a in enumerate(np.asarray(latent.weights, np.float64)):
             for degree, c in self.link:
                 raw = np.polynomial.hermite_e.hermeval(x[p], [0] * degree + [1])
                 total += a * c * raw / factorial(degree) ** 0.5

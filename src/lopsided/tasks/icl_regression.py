@@ -8,8 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 from pydantic import Field
 
+from lopsided.core.batch import Sample
 from lopsided.core.keys import Key, normal, words
-from lopsided.core.protocols import Sample, Scalar, SkillLaw, Task, Vectors
+from lopsided.core.shapes import Scalar, Vectors
+from lopsided.core.task import SampleContext, Task
 
 
 class ICLRegression(Task):
@@ -24,10 +26,6 @@ class ICLRegression(Task):
     examples: Annotated[int, Field(ge=1, le=1024)] = 15
 
     @property
-    def n_skills(self) -> int:
-        return 0
-
-    @property
     def inputs(self) -> Vectors:
         return Vectors(2 * self.examples + 1, self.dimension + 1)
 
@@ -36,28 +34,20 @@ class ICLRegression(Task):
         return Scalar(signs=False)
 
     @property
-    def chance(self) -> float:
-        return 0.0
-
-    @property
-    def entropy_bits(self) -> float:
-        return float("inf")
-
-    @property
     def power(self) -> float:
         """E[y²]: twice the square loss of answering 0."""
         return float(self.dimension)
 
-    def sample(self, key: Key, index: Any, law: SkillLaw | None, world: Any, level: Any = None) -> Sample:
+    def sample(self, key: Key, index: Any, context: SampleContext) -> Sample:
         n, k = self.dimension, self.examples
         drawn = normal(words(key, index, n * (k + 2))).reshape(k + 2, n)
         w, x = drawn[0], drawn[1:]
         y = (x * w).sum(-1)
         tokens = jnp.zeros((k + 1, 2, n + 1)).at[:, 0, :n].set(x).at[:, 1, n].set(y)
         inputs = tokens.reshape(2 * k + 2, n + 1)[:-1]
-        return Sample(inputs, y[-1], jnp.float32(1), jnp.zeros(0, jnp.int32))
+        return Sample(inputs, y[-1])
 
-    def oracle(self, inputs: np.ndarray, world: Any) -> np.ndarray:
+    def oracle(self, inputs: np.ndarray, latent: Any) -> np.ndarray:
         """The least-squares answer, exact from `dimension` examples on; of several solutions the shortest."""
         rows = np.asarray(inputs, np.float64)
         x, y = rows[0:-1:2, :-1], rows[1::2, -1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import jax
 import jax.numpy as jnp
@@ -11,16 +11,18 @@ from jaxtyping import Array, Float
 from pydantic import Field, field_validator
 from scipy.stats import binom
 
+from lopsided.core.batch import Sample
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key, words
-from lopsided.core.protocols import LossName, Model, Sample, Scalar, SkillLaw, Task, Tokens
+from lopsided.core.model import Model
+from lopsided.core.shapes import Scalar, Tokens
+from lopsided.core.task import ExactLoss, FiniteInputs, HasChance, HasLatent, HasSkills, LossName, SampleContext, Task
 
 
-class KComposition(Task):
+class KComposition(Task, HasSkills, HasLatent, HasChance, FiniteInputs, ExactLoss):
     """Label = w*_{i_1} w*_{i_2} ... w*_{i_k}; d skills, k even."""
 
     name: Literal["k-composition"] = "k-composition"
-    has_population_loss: ClassVar[bool] = True
     d: Annotated[int, Field(ge=2, le=65536)] = 64
     k: Annotated[int, Field(ge=2, le=64)] = 4
 
@@ -53,33 +55,33 @@ class KComposition(Task):
     def entropy_bits(self) -> float:
         return self.k * float(np.log2(self.d))
 
-    def world(self, key: Key) -> Float[Array, " d"]:
+    def latent(self, key: Key) -> Float[Array, " d"]:
         """The hidden signs w*, from raw bits: the same ones where floats have 64 bits."""
         return 1 - 2 * (jax.random.bits(key, (self.d,), jnp.uint32) >> 31).astype(jnp.float32)
 
-    def sample(self, key: Key, index: Any, law: SkillLaw | None, world: Any, level: Any = None) -> Sample:
-        assert law is not None
-        skills = law.draw(words(key, index, self.k))
-        return Sample(skills, world[skills].prod(), jnp.float32(1), skills)
+    def sample(self, key: Key, index: Any, context: SampleContext) -> Sample:
+        assert context.law is not None
+        skills = context.law.draw(words(key, index, self.k))
+        return Sample(skills, context.latent[skills].prod(), skills=skills)
 
-    def check_population(self, model: Model, loss: LossName) -> None:
-        if model.name != "product":  # type: ignore[attr-defined]
+    def check_exact_loss(self, model: Model, loss: LossName) -> None:
+        if model.name != "product":
             raise InputError(
-                f"task 'k-composition': an exact expectation exists for model 'product'; this one is {model.name!r}"  # type: ignore[attr-defined]
+                f"task 'k-composition': an exact expectation exists for model 'product'; this one is {model.name!r}"
             )
         if loss not in ("square", "correlation"):
             raise InputError(f"loss = {loss!r}: its expectation has no formula; valid: square, correlation")
 
-    def population_loss(self, params: Any, world: Any, loss: LossName, frequency: Array | None) -> Array:
+    def exact_loss(self, params: Any, latent: Any, loss: LossName, frequency: Array | None) -> Array:
         """Equation in the function `population_loss`; for the product model."""
         assert frequency is not None
-        target, p = world.astype(params.w.dtype), frequency.astype(params.w.dtype)
+        target, p = latent.astype(params.w.dtype), frequency.astype(params.w.dtype)
         if loss == "correlation":
             return -((p * params.w * target).sum() ** self.k)
         return population_loss(params.w, target, p, self.k)
 
-    def oracle(self, inputs: np.ndarray, world: Any) -> np.ndarray:
-        signs = np.asarray(world)
+    def oracle(self, inputs: np.ndarray, latent: Any) -> np.ndarray:
+        signs = np.asarray(latent)
         minus = sum(1 for skill in np.asarray(inputs).tolist() if signs[skill] < 0)
         return np.array(-1.0 if minus % 2 else 1.0)
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from pydantic import Field, model_validator
 
+from lopsided.core.batch import Sample
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key, below, words
-from lopsided.core.protocols import Classes, Sample, SkillLaw, Task, Tokens
+from lopsided.core.shapes import Classes, Tokens
+from lopsided.core.task import FiniteInputs, HasChance, RandomLabels, SampleContext, Task
 
 LARGEST = 2**31
 
 
-class ModularAddition(Task):
+class ModularAddition(Task, HasChance, FiniteInputs, RandomLabels):
     """(x + z) mod `p` for x, z uniform on 0, ..., `n` - 1, each written as ceil(log_base n) digits, highest first.
 
     The answer is one of p classes, read at the last digit of z, so that a causal network has seen both numbers.
@@ -27,17 +29,11 @@ class ModularAddition(Task):
     p: Annotated[int, Field(ge=2, le=65536)] = 97
     base: Annotated[int, Field(ge=2, le=65536)] = 10
 
-    supports: ClassVar[frozenset[str]] = frozenset({"random-labels"})
-
     @model_validator(mode="after")
     def _sum_fits(self) -> ModularAddition:
         if self.n < self.p:
             raise InputError(f"n = {self.n}: at least p = {self.p}, or some remainders would hardly occur")
         return self
-
-    @property
-    def n_skills(self) -> int:
-        return 0
 
     @property
     def digits(self) -> int:
@@ -66,18 +62,18 @@ class ModularAddition(Task):
     def entropy_bits(self) -> float:
         return 2 * float(np.log2(self.n))
 
-    def sample(self, key: Key, index: Any, law: SkillLaw | None, world: Any, level: Any = None) -> Sample:
+    def sample(self, key: Key, index: Any, context: SampleContext) -> Sample:
         pair = below(words(key, index, 2), self.n)
         place = np.array([self.base**i for i in reversed(range(self.digits))], np.uint32)
         tokens = (pair[:, None] // place % self.base).astype(jnp.int32).reshape(-1)
         total = (pair % self.p).sum() % self.p
-        return Sample(tokens, total.astype(jnp.int32)[None], jnp.ones(1), jnp.zeros(0, jnp.int32))
+        return Sample(tokens, total.astype(jnp.int32)[None])
 
     def random_target(self, key: Key, index: Any, x: jax.Array) -> jax.Array:
         """A uniform class for every index, (1,) int32."""
         return below(words(key, index, 1), self.p).astype(jnp.int32)
 
-    def oracle(self, inputs: np.ndarray, world: Any) -> np.ndarray:
+    def oracle(self, inputs: np.ndarray, latent: Any) -> np.ndarray:
         """Reads the digits as Python integers."""
         numbers = [0, 0]
         for i, digit in enumerate(np.asarray(inputs).tolist()):

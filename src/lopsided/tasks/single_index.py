@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import factorial
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import jax
 import jax.numpy as jnp
@@ -11,12 +11,14 @@ import numpy as np
 from jaxtyping import Array, Float
 from pydantic import Field
 
+from lopsided.core.batch import Sample
 from lopsided.core.hermite import Link, evaluate
 from lopsided.core.keys import Key, normal, words
-from lopsided.core.protocols import Sample, Scalar, SkillLaw, Task, Vector
+from lopsided.core.shapes import Scalar, Vector
+from lopsided.core.task import HasLatent, RandomLabels, RealInputs, SampleContext, Task
 
 
-class SingleIndex(Task):
+class SingleIndex(Task, HasLatent, RealInputs, RandomLabels):
     """y = sigma(<w*, x>), x ~ N(0, I_d), w* a direction of the member's own, uniform on the sphere.
 
     `link` is sigma, by degree as in `lopsided.core.hermite`: "h3", or {"2": .6, "3": .8}. Unless `normalised`, the
@@ -28,12 +30,6 @@ class SingleIndex(Task):
     link: Link = ((3, 1.0),)
     normalised: bool = False
 
-    supports: ClassVar[frozenset[str]] = frozenset({"balanced-inputs", "whitened", "random-labels"})
-
-    @property
-    def n_skills(self) -> int:
-        return 0
-
     @property
     def inputs(self) -> Vector:
         return Vector(self.d)
@@ -43,40 +39,35 @@ class SingleIndex(Task):
         return Scalar(signs=False)
 
     @property
-    def chance(self) -> float:
-        return 0.0
-
-    @property
-    def entropy_bits(self) -> float:
-        return float("inf")
-
-    @property
     def power(self) -> float:
         """E[y²]: twice the square loss of answering 0."""
         return sum(c * c * (1 if self.normalised else factorial(j)) for j, c in self.link)
 
-    def world(self, key: Key) -> Float[Array, " d"]:
+    def latent(self, key: Key) -> Float[Array, " d"]:
         """w*."""
         w = normal(words(key, 0, self.d))
         return w / jnp.sqrt(jnp.square(w).sum())
 
-    def sample(self, key: Key, index: Any, law: SkillLaw | None, world: Any, level: Any = None) -> Sample:
-        return self.of_inputs(normal(words(key, index, self.d)), world)
+    def sample(self, key: Key, index: Any, context: SampleContext) -> Sample:
+        return self.of_coordinates(self.coordinates(key, index, context.latent), context.latent)
 
-    def of_inputs(self, x: Array, world: Any) -> Sample:
-        return Sample(x, self._sigma(x @ world), jnp.float32(1), jnp.zeros(0, jnp.int32))
+    def coordinates(self, key: Key, index: Any, latent: Any) -> Float[Array, " d"]:
+        return normal(words(key, index, self.d))
+
+    def of_coordinates(self, x: Array, latent: Any) -> Sample:
+        return Sample(x, self._sigma(x @ latent))
 
     def random_target(self, key: Key, index: Any, x: Array) -> Array:
         """The true link of another direction, the same for all indices."""
-        return self._sigma(x @ self.world(jax.random.fold_in(key, 0)))
+        return self._sigma(x @ self.latent(jax.random.fold_in(key, 0)))
 
     def _sigma(self, z: Array) -> Array:
         if self.normalised:
             return evaluate(self.link, z)
         return evaluate(tuple((j, c * factorial(j) ** 0.5) for j, c in self.link), z)
 
-    def oracle(self, inputs: np.ndarray, world: Any) -> np.ndarray:
-        z = float(np.asarray(inputs, np.float64) @ np.asarray(world, np.float64))
+    def oracle(self, inputs: np.ndarray, latent: Any) -> np.ndarray:
+        z = float(np.asarray(inputs, np.float64) @ np.asarray(latent, np.float64))
         total = 0.0
         for degree, c in self.link:
             raw = np.polynomial.hermite_e.hermeval(z, [0] * degree + [1])

@@ -12,12 +12,14 @@ import jax.numpy as jnp
 import numpy as np
 from pydantic import Field, model_validator
 
+from lopsided.core.batch import Sample
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key, words
-from lopsided.core.protocols import Sample, Scalar, SkillLaw, Task, Tokens, Vector
+from lopsided.core.shapes import Scalar, Tokens, Vector
+from lopsided.core.task import HasChance, RandomLabels, SampleContext, SignInputs, Task
 
 
-class SparseParity(Task):
+class SparseParity(Task, HasChance, SignInputs, RandomLabels):
     """y = x_1 x_2 ... x_k for x in {-1, +1}^d, written as d numbers, or as d tokens (0 for -1, 1 for +1)."""
 
     later: ClassVar[frozenset[str]] = frozenset({"encoding"})
@@ -27,19 +29,11 @@ class SparseParity(Task):
     k: Annotated[int, Field(ge=1)] = 6
     encoding: Literal["vector", "tokens"] = "vector"
 
-    supports: ClassVar[frozenset[str]] = frozenset(
-        {"balanced-inputs", "balanced-labels", "repeats", "biased", "random-labels"}
-    )
-
     @model_validator(mode="after")
     def _support_fits(self) -> SparseParity:
         if self.k > self.d:
             raise InputError(f"k = {self.k}: at most d = {self.d}")
         return self
-
-    @property
-    def n_skills(self) -> int:
-        return 0
 
     @property
     def inputs(self) -> Vector | Tokens:
@@ -57,20 +51,20 @@ class SparseParity(Task):
     def entropy_bits(self) -> float:
         return float(self.d)
 
-    def sample(self, key: Key, index: Any, law: SkillLaw | None, world: Any, level: Any = None) -> Sample:
+    def sample(self, key: Key, index: Any, context: SampleContext) -> Sample:
         bits = self._bits(key, index)
         x = bits.astype(jnp.float32) * 2 - 1 if self.encoding == "vector" else bits.astype(jnp.int32)
         # An odd number of -1 among the first k flips the sign: integer arithmetic, cheaper than a product of floats.
         minus = jnp.sum(1 - bits[: self.k], dtype=jnp.uint32) & 1
-        return Sample(x, 1 - 2 * minus.astype(jnp.float32), jnp.float32(1), jnp.zeros(0, jnp.int32))
+        return Sample(x, 1 - 2 * minus.astype(jnp.float32))
 
-    def coordinates(self, key: Key, index: Any, world: Any) -> jax.Array:
+    def coordinates(self, key: Key, index: Any, latent: Any) -> jax.Array:
         return self._bits(key, index).astype(jnp.float32) * 2 - 1
 
-    def of_inputs(self, x: jax.Array, world: Any) -> Sample:
+    def of_coordinates(self, x: jax.Array, latent: Any) -> Sample:
         minus = jnp.sum(x[: self.k] < 0, dtype=jnp.uint32) & 1
         x = x if self.encoding == "vector" else (x > 0).astype(jnp.int32)
-        return Sample(x, 1 - 2 * minus.astype(jnp.float32), jnp.float32(1), jnp.zeros(0, jnp.int32))
+        return Sample(x, 1 - 2 * minus.astype(jnp.float32))
 
     def enumerated(self, number: jax.Array) -> jax.Array:
         """The bits of the number, lowest first."""
@@ -89,7 +83,7 @@ class SparseParity(Task):
         at = np.arange(self.d, dtype=np.uint32)
         return (block[at // 32] >> (at % 32)) & 1
 
-    def oracle(self, inputs: np.ndarray, world: Any) -> np.ndarray:
+    def oracle(self, inputs: np.ndarray, latent: Any) -> np.ndarray:
         sign = 1.0
         for value in np.asarray(inputs)[: self.k].tolist():
             sign *= value if self.encoding == "vector" else (-1, 1)[value]

@@ -16,13 +16,15 @@ import jax.numpy as jnp
 import numpy as np
 from pydantic import Field, model_validator
 
+from lopsided.core.batch import Sample
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key, words
-from lopsided.core.protocols import Classes, Sample, SkillLaw, Task, Tokens
-from lopsided.tasks._groups import Group, from_table, named
+from lopsided.core.shapes import Classes, Tokens
+from lopsided.core.task import FiniteInputs, HasChance, HasLevels, HasSkills, SampleContext, Task
+from lopsided.tasks._groups import FiniteGroup, from_table, named
 
 
-class StateTracking(Task):
+class StateTracking(Task, HasSkills, HasLevels, HasChance, FiniteInputs):
     """Compose `hops` elements of a finite group (paper A, section 2 and appendix C)."""
 
     name: Literal["state-tracking"] = "state-tracking"
@@ -38,7 +40,7 @@ class StateTracking(Task):
         return self
 
     @cached_property
-    def algebra(self) -> Group:
+    def algebra(self) -> FiniteGroup:
         return named(self.group) if isinstance(self.group, str) else from_table(self.group)
 
     @cached_property
@@ -88,13 +90,13 @@ class StateTracking(Task):
         found = {round(loss(subgroup), 12) for subgroup in self.algebra.normal_subgroups()}
         return tuple(sorted(found - {0.0}, reverse=True))
 
-    def sample(self, key: Key, index: Any, law: SkillLaw | None, world: Any, level: Any = None) -> Sample:
-        assert law is not None
+    def sample(self, key: Key, index: Any, context: SampleContext) -> Sample:
+        assert context.law is not None
         bits = words(key, index, self.hops)
-        element = law.draw(bits)
+        element = context.law.draw(bits)
         used = jnp.ones(self.hops, bool)
-        if level is not None:  # level j keeps the last j + 1 hops
-            used = jnp.arange(self.hops) >= self.hops - 1 - level
+        if context.level is not None:  # level j keeps the last j + 1 hops
+            used = jnp.arange(self.hops) >= self.hops - 1 - context.level
             element = jnp.where(used, element, self.algebra.identity)
         table = jnp.asarray(self.algebra.table)
         product = element[0]
@@ -103,7 +105,7 @@ class StateTracking(Task):
         symbols = self._symbols
         blank = self.inputs.vocabulary - 1
         inputs = jnp.where(used[:, None], symbols[element], blank).reshape(-1)
-        return Sample(inputs, symbols[product], jnp.ones(self._degree), element)
+        return Sample(inputs, symbols[product], skills=element)
 
     @property
     def _symbols(self) -> jax.Array:
@@ -112,7 +114,7 @@ class StateTracking(Task):
             return jnp.arange(self.algebra.order, dtype=jnp.int32)[:, None]
         return jnp.asarray(self.algebra.points)
 
-    def oracle(self, inputs: np.ndarray, world: Any) -> np.ndarray:
+    def oracle(self, inputs: np.ndarray, latent: Any) -> np.ndarray:
         """Applies the permutations to each point one after the other, rightmost first."""
         blank = self.inputs.vocabulary - 1
         chunks = [c for c in np.asarray(inputs).reshape(self.hops, -1).tolist() if blank not in c]

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 
-class SkillPath(NamedTuple):
+class SkillSchedule(NamedTuple):
     """A distribution over ranks 1..R that may move during training; its exponents are floats or traced."""
 
     start: Any
@@ -26,6 +26,10 @@ class SkillPath(NamedTuple):
     finish: Any
     log_bin: Any  # (R,)
     log_size: Any  # (R,)
+
+    def schedule(self, n_skills: int) -> SkillSchedule:
+        """Itself: a schedule stands in a member's spec where the distribution was that it came from."""
+        return self
 
     @property
     def constant(self) -> bool:
@@ -56,7 +60,7 @@ class SkillPath(NamedTuple):
         return p / p.sum()
 
 
-def plain(n: int, start: float, end: float | None = None, begin: float = 0.0, finish: float = 1.0) -> SkillPath:
+def plain(n: int, start: float, end: float | None = None, begin: float = 0.0, finish: float = 1.0) -> SkillSchedule:
     """p_r proportional to r^-alpha(t)."""
     ranks = np.arange(1, n + 1, dtype=np.float64)
-    return SkillPath(start, start if end is None else end, begin, finish, np.log(ranks), np.zeros(n))
+    return SkillSchedule(start, start if end is None else end, begin, finish, np.log(ranks), np.zeros(n))

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 
 @contextmanager
@@ -21,9 +22,9 @@ def stop_on_signals() -> Iterator[threading.Event]:
         stop.set()
         print("\nlopsided: committing what is computed, then stopping …", file=sys.stderr, flush=True)
 
-    wanted = {signal.SIGINT: ask, signal.SIGTERM: ask}
+    wanted: dict[signal.Signals, Any] = {signal.SIGINT: ask, signal.SIGTERM: ask}
     if hasattr(signal, "SIGHUP"):
-        wanted[signal.SIGHUP] = signal.SIG_IGN  # type: ignore[assignment]
+        wanted[signal.SIGHUP] = signal.SIG_IGN
     before = {number: signal.signal(number, handler) for number, handler in wanted.items()}
     try:
         yield stop

@@ -1,11 +1,13 @@
-"""Who works on what: claims that several processes respect on a plain shared folder, without a lock server.
+"""Who works on what: leases that several processes respect on a plain shared folder, without a lock server.
 
-    OUT/claims/<job>.json     held by one process: its members, host, pid, progress; rewritten every few seconds
-    OUT/claims/.lock          held for an instant while a process looks at the claims and adds its own
+    OUT/leases/<job>.json     held by one process: its members, host, pid, token, progress; rewritten every few seconds
+    OUT/leases/.lock          held for an instant while a process looks at the leases and adds its own
     OUT/failed/<job>.json     the last error of a job, until it succeeds
 
-A claim dies with its process: on the same host at once (the pid is gone or belongs to a later process), elsewhere when
-it was not rewritten for a minute by the file server's clock.
+A lease dies with its process: on the same host at once (the pid is gone or belongs to a later process), elsewhere when
+it was not rewritten for a minute by the file server's clock. A process that was taken for dead and goes on finds another's
+token in its lease before its next commit, and stops. Should it commit all the same, nothing is lost: parts carry their
+lease's token in their names (see `store.parts`). Leases save work; they are not what keeps rows right.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import socket
 import tempfile
 import threading
 import time
+import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -30,8 +33,8 @@ STALE_SECONDS = 60.0
 LOCK_PATIENCE = 120.0
 
 
-class Claim(NamedTuple):
-    """What a claim file says; `alive` is judged by the reader."""
+class Lease(NamedTuple):
+    """What a lease file says; `alive` is judged by the reader."""
 
     job: str
     members: tuple[MemberId, ...]
@@ -39,20 +42,25 @@ class Claim(NamedTuple):
     step: int
     steps: int
     seconds_left: float | None
+    token: str
     alive: bool
 
 
-class Claims:
-    """The claims of one store."""
+class LeaseLost(Exception):
+    """Another process has taken the job over."""
+
+
+class Leases:
+    """The leases of one store."""
 
     def __init__(self, root: Path):
-        self.folder = root / "claims"
+        self.folder = root / "leases"
         self.failed_folder = root / "failed"
-        self.folder.mkdir(parents=True, exist_ok=True)
 
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Exclusive for an instant; a lock whose holder died is broken."""
+        self.folder.mkdir(parents=True, exist_ok=True)
         file = self.folder / ".lock"
         text = json.dumps(owner())
         deadline = time.monotonic() + LOCK_PATIENCE
@@ -73,38 +81,48 @@ class Claims:
             with suppress(FileNotFoundError):
                 file.unlink()
 
-    def all(self) -> list[Claim]:
-        """Every claim, dead ones too."""
+    def all(self) -> list[Lease]:
+        """Every lease, dead ones too. A file that is no lease is not one."""
         found = []
         for file in sorted(self.folder.glob("*.json")):
-            data = _read(file)
-            if data is not None:
-                members = tuple((spec, int(seed)) for spec, seed in data.pop("members"))
-                found.append(Claim(members=members, alive=self._alive(file, data["owner"]), **data))
+            try:
+                data = _read(file) or {}
+                members = tuple((str(spec), int(seed)) for spec, seed in data.pop("members"))
+                found.append(Lease(members=members, alive=self._alive(file, data["owner"]), **data))
+            except (KeyError, TypeError, ValueError, AttributeError):
+                continue
         return found
 
     @contextmanager
-    def hold(self, job: str, members: Sequence[MemberId], steps: int) -> Iterator[Holder]:
-        """Rewrite the claim (taken with `take` under the lock) until the block ends; then it is gone."""
-        holder = Holder(self, job, tuple(members), steps)
+    def hold(self, lease: Lease) -> Iterator[Holder]:
+        """Rewrite the lease (taken with `take` under the lock) until the block ends; then it is gone."""
+        holder = Holder(self, lease)
         holder.start()
         try:
             yield holder
         finally:
             holder.end()
 
-    def take(self, job: str, members: Sequence[MemberId], steps: int) -> None:
-        """Write a claim; call while holding `lock`."""
-        self.write(Claim(job, tuple(members), owner(), 0, steps, None, True))
+    def take(self, job: str, members: Sequence[MemberId], steps: int) -> Lease:
+        """Write a lease with a new token; call while holding `lock`."""
+        lease = Lease(job, tuple(members), owner(), 0, steps, None, uuid.uuid4().hex[:12], True)
+        self.write(lease)
+        return lease
 
-    def write(self, claim: Claim) -> None:
-        data = claim._asdict()
+    def holds(self, lease: Lease) -> bool:
+        """Whether the file still is this lease."""
+        data = _read(self.folder / f"{lease.job}.json")
+        return isinstance(data, dict) and data.get("token") == lease.token
+
+    def write(self, lease: Lease) -> None:
+        data = lease._asdict()
         del data["alive"]
-        aside = self.folder / f".{claim.job}.{os.getpid()}"
+        aside = self.folder / f".{lease.job}.{lease.token}"
         aside.write_text(json.dumps(data))
-        aside.replace(self.folder / f"{claim.job}.json")
+        aside.replace(self.folder / f"{lease.job}.json")
 
     def release(self, job: str) -> None:
+        """Remove a job's lease, whoever holds it."""
         with suppress(FileNotFoundError):
             (self.folder / f"{job}.json").unlink()
 
@@ -120,7 +138,8 @@ class Claims:
 
     def failures(self) -> list[dict[str, Any]]:
         """Jobs whose last attempt ended in an error."""
-        return [data for f in sorted(self.failed_folder.glob("*.json")) if (data := _read(f)) is not None]
+        found = [_read(f) for f in sorted(self.failed_folder.glob("*.json"))]
+        return [data for data in found if data is not None and {"job", "members", "message"} <= set(data)]
 
     def _alive(self, file: Path, who: dict[str, Any]) -> bool:
         if who.get("host") == _host():
@@ -129,11 +148,13 @@ class Claims:
 
     def _age(self, file: Path) -> float:
         """Seconds since `file` was written, by the clock of the file server."""
-        with tempfile.NamedTemporaryFile(dir=self.folder, prefix=".now-") as now:
-            try:
+        try:
+            with tempfile.NamedTemporaryFile(dir=self.folder, prefix=".now-") as now:
                 return os.stat(now.name).st_mtime - file.stat().st_mtime
-            except FileNotFoundError:
-                return 0.0
+        except FileNotFoundError:
+            return 0.0
+        except OSError:  # a folder that may only be read: this machine's clock has to do
+            return time.time() - file.stat().st_mtime
 
     def _break_if_dead(self, file: Path) -> None:
         who = _read(file)
@@ -150,11 +171,10 @@ class Claims:
 
 
 class Holder:
-    """Keeps a claim fresh from a thread, so that a long step does not look like a death."""
+    """Keeps a lease fresh from a thread, so that a long step does not look like a death."""
 
-    def __init__(self, claims: Claims, job: str, members: tuple[MemberId, ...], steps: int):
-        self._claims, self._job, self._members, self._steps = claims, job, members, steps
-        self._step, self._left = 0, None
+    def __init__(self, leases: Leases, lease: Lease):
+        self._leases, self.lease = leases, lease
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._beat, daemon=True)
 
@@ -163,18 +183,29 @@ class Holder:
 
     def report(self, step: int, seconds_left: float | None) -> None:
         """Progress to be written with the next beat."""
-        self._step, self._left = step, seconds_left
+        self.lease = self.lease._replace(step=step, seconds_left=seconds_left)
+
+    def require(self) -> None:
+        """Raise `LeaseLost` if another process has taken the job over. A lease whose file is gone is written again."""
+        file = self._leases.folder / f"{self.lease.job}.json"
+        if self._leases.holds(self.lease):
+            return
+        if file.exists():
+            raise LeaseLost(self.lease.job)
+        with suppress(OSError):
+            self._leases.write(self.lease)
 
     def end(self) -> None:
         self._ended.set()
         self._thread.join()
-        self._claims.release(self._job)
+        if self._leases.holds(self.lease):
+            self._leases.release(self.lease.job)
 
     def _beat(self) -> None:
         while not self._ended.wait(BEAT_SECONDS):
-            claim = Claim(self._job, self._members, owner(), self._step, self._steps, self._left, True)
             with suppress(OSError):  # a full disk is reported by the commit, not by a heartbeat
-                self._claims.write(claim)
+                if self._leases.holds(self.lease):
+                    self._leases.write(self.lease)
 
 
 @cache
@@ -208,12 +239,13 @@ def _start_of(pid: int) -> str | None:
 
 
 def owner() -> dict[str, Any]:
-    """This process, as claims name it."""
+    """This process, as leases name it."""
     return {"host": _host(), "pid": os.getpid(), "started": _start_of(os.getpid())}
 
 
 def _read(file: Path) -> dict[str, Any] | None:
     try:
-        return json.loads(file.read_text())
-    except (OSError, json.JSONDecodeError):
+        data = json.loads(file.read_text())
+    except (OSError, ValueError, RecursionError):
         return None
+    return data if isinstance(data, dict) else None

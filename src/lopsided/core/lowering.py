@@ -1,0 +1,115 @@
+"""Choices that hold while a program is traced and are no arguments of its functions: how matrix products are rounded,
+and whether layers are computed again in the backward pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array
+
+
+class Lowering(NamedTuple):
+    """What is in force."""
+
+    products: Literal["float32", "bfloat16"] = "float32"
+    rematerialise: bool = False
+
+
+_DEFAULT = Lowering()
+_IN_FORCE: ContextVar[Lowering] = ContextVar("lowering", default=_DEFAULT)
+
+
+@contextmanager
+def lowering(products: Literal["float32", "bfloat16"] = "float32", rematerialise: bool = False) -> Iterator[None]:
+    """What is traced inside the block is lowered that way."""
+    token = _IN_FORCE.set(Lowering(products, rematerialise))
+    try:
+        yield
+    finally:
+        _IN_FORCE.reset(token)
+
+
+def layer(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A layer's function, its activations kept for the backward pass or computed again, as is in force."""
+    return jax.checkpoint(function) if _IN_FORCE.get().rematerialise else function
+
+
+def product(a: Array, b: Array) -> Array:
+    """a @ b. With bfloat16 products the factors, also those of gradients, are rounded to bfloat16; sums are float32."""
+    return _rounded_matmul(a, b) if _IN_FORCE.get().products == "bfloat16" else a @ b
+
+
+def einsum(subscripts: str, a: Array, b: Array) -> Array:
+    """`jnp.einsum` of two factors in whose subscripts every letter occurs at least twice, rounded like `product`."""
+    rounded = _IN_FORCE.get().products == "bfloat16"
+    return _rounded_einsum(subscripts, a, b) if rounded else jnp.einsum(subscripts, a, b)
+
+
+@jax.custom_vjp
+def matmul(x: Array, w: Array) -> Array:
+    """x @ w for x (*b, i), w (i, o), rounded like `product`. The gradient of w is x^T g, written so that no operand or
+    result has to be transposed afterwards: JAX's own rule computes (g^T x)^T, which costs up to 1.6 times as much in
+    batched form on a CPU."""
+    return _dot(x, w)
+
+
+def _matmul_forward(x: Array, w: Array) -> tuple[Array, tuple[Array, Array]]:
+    return _dot(x, w), (x, w)
+
+
+def _matmul_backward(kept: tuple[Array, Array], g: Array) -> tuple[Array, Array]:
+    x, w = kept
+    rows, g_rows = x.reshape(-1, x.shape[-1]), g.reshape(-1, g.shape[-1])
+    return _dot(g, w.T), _contract(rows, g_rows)
+
+
+matmul.defvjp(_matmul_forward, _matmul_backward)
+
+
+def _dot(a: Array, b: Array) -> Array:
+    if _IN_FORCE.get().products == "float32":
+        return jnp.matmul(a, b)
+    return jnp.matmul(_round(a), _round(b), preferred_element_type=jnp.float32)
+
+
+def _contract(rows: Array, g: Array) -> Array:
+    """rows^T g."""
+    over_rows = (((0,), (0,)), ((), ()))
+    if _IN_FORCE.get().products == "float32":
+        return jax.lax.dot_general(rows, g, over_rows)
+    return jax.lax.dot_general(_round(rows), _round(g), over_rows, preferred_element_type=jnp.float32)
+
+
+def _round(x: Array) -> Array:
+    return x.astype(jnp.bfloat16)
+
+
+def _rounded_matmul(a: Array, b: Array) -> Array:
+    letters = "zyxwv"[: a.ndim - 1] + "i"
+    return _rounded_einsum(
+        f"{letters},{'io' if b.ndim == 2 else 'i'}->{letters[:-1]}{'o' if b.ndim == 2 else ''}", a, b
+    )
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _rounded_einsum(subscripts: str, a: Array, b: Array) -> Array:
+    return jnp.einsum(subscripts, _round(a), _round(b), preferred_element_type=jnp.float32)
+
+
+def _einsum_forward(subscripts: str, a: Array, b: Array) -> tuple[Array, tuple[Array, Array]]:
+    return _rounded_einsum(subscripts, a, b), (a, b)
+
+
+def _einsum_backward(subscripts: str, kept: tuple[Array, Array], g: Array) -> tuple[Array, Array]:
+    (of_a, of_b), to = subscripts.partition("->")[0].split(","), subscripts.partition("->")[2]
+    a, b = kept
+    return _rounded_einsum(f"{to},{of_b}->{of_a}", g, b), _rounded_einsum(f"{of_a},{to}->{of_b}", a, g)
+
+
+_rounded_einsum.defvjp(_einsum_forward, _einsum_backward)

@@ -1,0 +1,52 @@
+"""One optimizer update: the only place where parameters change in engines that take steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Int
+
+from lopsided.core import groups
+from lopsided.core.plan import Remembers, streams_of
+from lopsided.core.spec import Spec
+from lopsided.engines import looking_back
+from lopsided.engines.gradient import AnyBatch, loss_and_grad
+from lopsided.engines.members import State
+
+
+def train_step(
+    state: State, batch: AnyBatch, spec: Spec, step: Int[Array, ""], others: Sequence[AnyBatch] = ()
+) -> State:
+    """The state after one update on `batch`, and on a batch for each of the plan's further streams (`others`).
+
+    Pure. `spec` is the member's own. A member whose loss is not finite keeps its parameters from then on.
+    """
+    remembers = spec.plan if isinstance(spec.plan, Remembers) else None
+    found = loss_and_grad(spec, state.params, batch, accuracy=remembers is not None)
+    value, grads = found.loss, found.grads
+    for stream, other in zip(streams_of(spec.plan), others, strict=True):
+        its = loss_and_grad(spec, state.params, other)
+        value, grads = value + its.loss, groups.chosen(grads, its.grads, stream.match)
+    updates, optimizer = spec.optimizer.build(spec.steps).update(grads, state.optimizer, state.params)
+    updates = groups.scaled(updates, (*_rates(spec), *spec.groups), "lr")
+    alive = (state.diverged < 0) & jnp.isfinite(value)
+    keep = lambda new, old: jnp.where(alive, new, old)  # noqa: E731
+    params = jax.tree.map(keep, optax.apply_updates(state.params, updates), state.params)
+    memory = () if remembers is None else jax.tree.map(keep, remembers.update(state.plan, found.accuracy), state.plan)
+    return State(
+        params,
+        jax.tree.map(keep, optimizer, state.optimizer),
+        jnp.where((state.diverged < 0) & ~jnp.isfinite(value), step.astype(jnp.int32), state.diverged),
+        keep(state.loss_sum + value, state.loss_sum),
+        state.loss_count + alive,
+        looking_back.record(spec, state.kept, params, step),
+        memory,
+    )
+
+
+def _rates(spec: Spec) -> tuple[groups.ParamGroup, ...]:
+    """Learning rates of the model's parameterization."""
+    return spec.model.rates(spec.task.inputs, spec.task.outputs, spec.optimizer.adaptive)

@@ -1,0 +1,91 @@
+"""Changes by hand, `--set key=value`: applied to every arm, refused where the recipe compares what they would set."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lopsided.core.errors import InputError, unknown
+from lopsided.core.spec import Spec
+
+DEEPEST = 20
+"""Brackets inside one another that a value may have."""
+
+
+def overridden(recipe: str, arms: Mapping[str, Spec], overrides: Sequence[str]) -> dict[str, Spec]:
+    """The arms with the changes; raises `InputError` for a change that the recipe cannot stand."""
+    changed = {name: apply(spec, overrides) for name, spec in arms.items()}
+    _keep_apart(recipe, arms, overrides)
+    _still_different(arms, changed, overrides)
+    return changed
+
+
+def apply(spec: Spec, overrides: Sequence[str]) -> Spec:
+    """One spec with the changes."""
+    data = spec.model_dump(mode="json")
+    for override in overrides:
+        path, equals, text = override.partition("=")
+        if not equals or not path:
+            raise InputError(f"--set {override!r}: valid is key=value, for example optimizer.lr=0.01")
+        value = _value(text)
+        *parents, last = path.split(".")
+        place: Any = data
+        for parent in parents:
+            place = _entry(place, parent, path)
+        _entry(place, last, path)
+        if isinstance(place, list):
+            place[int(last)] = value
+        else:
+            place[last] = value
+    return Spec.parse(data)
+
+
+def _value(text: str) -> Any:
+    """A JSON value, or the text itself where it is none."""
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError:
+        return text
+    except (ValueError, RecursionError):  # a number of thousands of digits, thousands of brackets
+        raise InputError(f"--set: {text[:40]!r}... is too long for a number or too deeply nested") from None
+    if _depth(value) > DEEPEST:
+        raise InputError(f"--set: {text[:40]!r}...: at most {DEEPEST} brackets inside one another")
+    return value
+
+
+def _depth(value: Any) -> int:
+    """How deeply lists and dictionaries are nested; without recursion, for any depth."""
+    depth, layer = 0, [value]
+    while layer := [
+        x for v in layer for x in (v.values() if isinstance(v, dict) else v if isinstance(v, list) else ())
+    ]:
+        depth += 1
+    return depth
+
+
+def _keep_apart(recipe: str, arms: Mapping[str, Spec], overrides: Sequence[str]) -> None:
+    """Refuse to set what a recipe compares: its claims name arms by those settings of task and model."""
+    specs = [spec.model_dump(mode="json") for spec in arms.values()]
+    for override in overrides:
+        part, _, key = override.partition("=")[0].partition(".")
+        if part in ("task", "model") and len({json.dumps(spec[part].get(key)) for spec in specs}) > 1:
+            raise InputError(f"--set {part}.{key}: recipe {recipe!r} compares arms that differ in it")
+
+
+def _still_different(before: Mapping[str, Spec], after: Mapping[str, Spec], overrides: Sequence[str]) -> None:
+    """Refuse changes that make arms equal, or take away the rule that says when a member has learned."""
+    distinct = [len({spec.content_hash() for spec in arms.values()}) for arms in (before, after)]
+    if distinct[1] < distinct[0]:
+        raise InputError(f"--set {' '.join(overrides)}: the recipe compares arms that differ in it; now they would not")
+    if any(a.until is not None and b.until is None for a, b in zip(before.values(), after.values(), strict=True)):
+        raise InputError("--set until: the recipe says by it which members have learned")
+
+
+def _entry(place: Any, key: str, path: str) -> Any:
+    if isinstance(place, dict) and key in place:
+        return place[key]
+    if isinstance(place, list) and key.isascii() and key.isdigit() and len(key) < 10 and int(key) < len(place):
+        return place[int(key)]
+    valid = place if isinstance(place, dict) else map(str, range(len(place))) if isinstance(place, list) else ()
+    raise InputError(f"--set {path}: {unknown('key', key, valid)}")

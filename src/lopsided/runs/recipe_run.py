@@ -1,0 +1,139 @@
+"""A recipe at a scale: its arms trained, its results read, its claims decided, its figure made."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from lopsided.core import registry
+from lopsided.core.errors import InputError, MissingData, unknown
+from lopsided.core.execution import DEFAULT, Execution
+from lopsided.core.progress import Progress
+from lopsided.core.recipe import SCALES, Recipe, ScaleName
+from lopsided.core.spec import Spec
+from lopsided.runs import manifest
+from lopsided.runs.jobs import cut, wanted_members
+from lopsided.runs.manifest import Manifest
+from lopsided.runs.overrides import overridden
+from lopsided.runs.rows import member_id
+from lopsided.runs.targets import PlainArms, find, plain_curves
+from lopsided.runs.worker import Done, run
+from lopsided.stats.verdict import Claim
+from lopsided.store.parts import Store, job_name
+from lopsided.store.results import Results, load
+
+if TYPE_CHECKING:
+    from lopsided.report.panels import Figure
+
+
+@dataclass(frozen=True)
+class RecipeRun:
+    """A recipe at a scale, with changes by hand."""
+
+    recipe: Recipe
+    scale: ScaleName
+    arms: Mapping[str, Spec]
+    seeds: int
+    overrides: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Name of the manifest and the report's folder."""
+        return manifest.label_of(self.recipe.name, self.scale, self.overrides)
+
+    def train(
+        self,
+        store: Store,
+        progress: Callable[[Progress], None] | None = None,
+        stop: threading.Event | None = None,
+        execution: Execution = DEFAULT,
+    ) -> Done:
+        """Write the manifest and train what is missing. Jobs are cut as the folder's manifest says, if it has one."""
+        store.require_writable()
+        before = manifest.read(store, self.label)
+        job_size = before.job_size if before else None
+        specs = list(self.arms.values())
+        jobs = [(job_name(map(member_id, job)), len(job)) for job in cut(wanted_members(specs, self.seeds), job_size)]
+        arms = manifest.arms_of(self.arms)
+        manifest.write(store, Manifest(self.recipe.name, self.scale, self.seeds, self.overrides, arms, job_size, jobs))
+        return run(specs, self.seeds, store, progress, execution, stop, job_size)
+
+    def results(self, store: Store) -> Results | None:
+        """From stored rows; None while a member is missing."""
+        return load(store, self.recipe.name, self.scale, self.arms, dict.fromkeys(self.arms, self.seeds))
+
+    def claims(self, results: Results | None) -> list[Claim]:
+        """Verdicts; smoke scale, missing members and rows that do not hold what a claim needs give `not run`."""
+        nothing = [s.not_run(self.recipe.name, self.scale) for s in self.recipe.statements()]
+        if results is None or self.scale == "smoke" or not self._enough(results):
+            return nothing
+        try:
+            return self.recipe.claims(results)
+        except MissingData:
+            if not self.overrides:
+                raise
+            return nothing
+
+    def figure(self, results: Results) -> Figure:
+        """The recipe's figure, or plain curves where rows do not hold what it needs after a change by hand."""
+        if self._enough(results):
+            try:
+                return self.recipe.figure(results)
+            except MissingData:
+                if not self.overrides:
+                    raise
+        return plain_curves(self.recipe.name, results)
+
+    def _enough(self, results: Results) -> bool:
+        """Whether every arm was evaluated as often as the recipe says that it needs."""
+        return all(len(arm.steps) >= self.recipe.least_evaluations for arm in results.arms.values())
+
+
+def prepare(target: str, scale: str, seeds: int | None, overrides: Sequence[str]) -> RecipeRun:
+    """What `lopsided run TARGET` means."""
+    if scale not in SCALES:
+        raise unknown("scale", scale, SCALES)
+    if seeds is not None and not 1 <= seeds <= 10**6:
+        raise InputError(f"seeds = {seeds}: between 1 and 1000000")
+    recipe = find(target)
+    if scale not in recipe.scales:
+        raise unknown(f"scale of {recipe.name}", scale, recipe.scales)
+    name = cast(ScaleName, scale)
+    arms: Mapping[str, Spec] = recipe.specs(name)
+    if overrides:
+        arms = overridden(recipe.name, arms, overrides)
+    return RecipeRun(recipe, name, arms, seeds or recipe.scales[name].seeds, tuple(overrides))
+
+
+def of_manifest(found: Manifest) -> RecipeRun:
+    """The run that a manifest remembers. Of a recipe that is not known here the arms are left, without claims."""
+    arms = {name: Spec.parse(arm["spec"]) for name, arm in found.arms.items()}
+    known: Any = registry.registered("recipe").get(found.recipe)
+    recipe = known() if known else PlainArms(found.recipe, arms)
+    return RecipeRun(recipe, cast(ScaleName, found.scale), arms, found.seeds, found.overrides)
+
+
+def recorded(store: Store) -> list[RecipeRun]:
+    """Runs that the folder remembers, newest last; one whose specs are no longer valid is left out."""
+    found = []
+    for each in manifest.recorded(store):
+        try:
+            found.append(of_manifest(each))
+        except InputError:
+            continue
+    return found
+
+
+def latest(manifests: Sequence[Manifest], recipe: Recipe) -> RecipeRun | None:
+    """The largest-scale unchanged run of a recipe whose arms are still those of the recipe."""
+    for scale in ("paper", "laptop"):
+        for found in manifests:
+            if (found.recipe, found.scale) == (recipe.name, scale) and not found.overrides:
+                arms: Mapping[str, Spec] = recipe.specs(scale)
+                if {name: spec.content_hash() for name, spec in arms.items()} == {
+                    name: arm["hash"] for name, arm in found.arms.items()
+                }:
+                    return RecipeRun(recipe, scale, arms, found.seeds)
+    return None

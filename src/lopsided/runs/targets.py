@@ -1,0 +1,132 @@
+"""What `lopsided run TARGET` means: a recipe's name, a Python file that defines one, or a spec as JSON."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lopsided.core import registry
+from lopsided.core.errors import InputError
+from lopsided.core.recipe import SCALES, Recipe, Scale, ScaleName
+from lopsided.core.shapes import has_accuracy
+from lopsided.core.spec import Spec
+from lopsided.store.results import Results
+
+if TYPE_CHECKING:
+    from lopsided.report.panels import Figure
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
+
+
+def find(target: str) -> Recipe:
+    """The recipe that a target names."""
+    if target.endswith(".py"):
+        return _from_python(Path(target))
+    if target.endswith(".json"):
+        return _from_json(Path(target))
+    recipe: Any = registry.lookup("recipe", target)
+    return recipe()
+
+
+class PlainArms(Recipe):
+    """Arms without claims: a spec given as JSON, or the recorded run of a recipe that is not known here."""
+
+    paper = "none"
+    figure_number = "none"
+    question = "What do these specs learn?"
+    threshold = 0.9
+
+    def __init__(self, name: str, arms: Mapping[str, Spec]):
+        self._arms = dict(arms)
+        cls: Any = self
+        cls.name = name
+        if not all(has_accuracy(spec.task.outputs) for spec in arms.values()):
+            cls.metric, cls.threshold = "test/loss", float("inf")
+        cls.scales = dict.fromkeys(SCALES, Scale(4, float("nan"), "unknown"))
+
+    def specs(self, scale: ScaleName) -> dict[str, Spec]:
+        return self._arms
+
+    def statements(self) -> Sequence[Any]:
+        return []
+
+    def claims(self, results: Results) -> list[Any]:
+        return []
+
+    def figure(self, results: Results) -> Any:
+        return plain_curves(self.name, results)
+
+
+def plain_curves(title: str, results: Results) -> Figure:
+    """Test metrics and training loss of every arm, against samples, or steps where none are seen."""
+    from lopsided.report.panels import Figure, curves
+
+    arms = list(results.arms.values())
+    axis = "samples" if all(arm.samples[-1] for arm in arms) else "steps"
+    found = [m for m in ("test/accuracy", "test/loss", "train/loss") if all(m in arm.values for arm in arms)]
+    return Figure(title, [curves(results, m, axis, m) for m in found])
+
+
+def _from_json(path: Path) -> PlainArms:
+    name = f"spec-{path.stem}"
+    _require_name(name, path)
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_without_doubles)
+    except (OSError, ValueError, RecursionError) as error:
+        if isinstance(error, InputError):
+            raise InputError(f"spec file {str(path)!r}: {error}") from None
+        raise InputError(f"spec file {str(path)!r}: cannot be read as JSON ({error})") from None
+    try:
+        return PlainArms(name, {"spec": Spec.parse(data)})
+    except RecursionError:
+        raise InputError(f"spec file {str(path)!r}: too deeply nested") from None
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; a key that comes twice is a mistake, not a choice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        double = next(key for key in keys if keys.count(key) > 1)
+        raise InputError(f"key {double!r} is given twice")
+    return found
+
+
+def _from_python(path: Path) -> Recipe:
+    if not path.is_file():
+        raise InputError(f"recipe file {str(path)!r}: not found")
+    print(f"lopsided: executing {path} (a recipe file is a program)", file=sys.stderr)
+    spec = importlib.util.spec_from_file_location(f"lopsided_recipe_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+        classes = [
+            c
+            for c in vars(module).values()
+            if isinstance(c, type) and issubclass(c, Recipe) and c.__module__ == spec.name
+        ]
+        if len(classes) != 1:
+            raise InputError(f"recipe file {str(path)!r}: defines {len(classes)} recipes, exactly one is valid")
+        recipe = classes[0]()
+    except InputError:
+        raise
+    except (Exception, SystemExit) as error:  # somebody else's program may end in any way
+        raise InputError(f"recipe file {str(path)!r}: {type(error).__name__}: {error}") from error
+    _require_name(recipe.name, path)
+    return recipe
+
+
+def _require_name(name: object, path: Path) -> None:
+    """A recipe's name names files."""
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise InputError(
+            f"{str(path)!r}: {str(name)[:80]!r} cannot name files; valid: at most 100 of a-z, 0-9, -, _ and ."
+        )

@@ -1,0 +1,260 @@
+"""The one place that joins the parts: specs -> jobs -> engines -> rows -> store."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+import numpy as np
+
+from lopsided.core.code import code_digest
+from lopsided.core.engine import Engine, Evaluated, Member
+from lopsided.core.errors import Stopped
+from lopsided.core.execution import DEFAULT, Execution
+from lopsided.core.progress import Progress
+from lopsided.core.provenance import provenance
+from lopsided.core.registry import engine_of
+from lopsided.core.spec import Spec
+from lopsided.engines import checkpoints, devices
+from lopsided.runs.jobs import cut, wanted_members
+from lopsided.runs.rows import member_id, rows_of
+from lopsided.store.leases import Holder, Lease, LeaseLost, Leases
+from lopsided.store.parts import Damage, Part, Store, job_name
+from lopsided.store.rows import no_rows
+
+SLICE_SECONDS = 1.0
+"""How long a stop request or a due commit waits at most for a stretch of training (one step, if that takes longer)."""
+WAIT_SECONDS = 0.5
+"""Pause between looks at work that other processes hold."""
+
+
+class Done(NamedTuple):
+    """What a run did."""
+
+    trained: int
+    already: int
+    """Members found complete, or completed by other processes meanwhile."""
+    seconds: float
+    diverged: int
+
+
+def run(
+    specs: Sequence[Spec],
+    seeds: int | Sequence[int],
+    store: Store,
+    progress: Callable[[Progress], None] | None = None,
+    execution: Execution = DEFAULT,
+    stop: threading.Event | None = None,
+    job_size: int | None = None,
+) -> Done:
+    """Train every (spec, seed) that the store does not hold yet; returns when all of them are complete.
+
+    Members whose specs differ only in traced fields and skill distributions train as one ensemble, cut into jobs of at
+    most `job_size` members (see `runs.jobs`). Several processes may run the same on one folder: each takes leases on the
+    jobs that it trains, and takes over those of a process that died. An interrupted job goes on from its last commit.
+    Setting `stop` commits and raises `Stopped`.
+    """
+    store.require_writable()
+    store.require_readable()
+    work = _Work(store, wanted_members(specs, seeds), progress, execution, stop or threading.Event(), job_size)
+    missing = work.missing()
+    if not missing:
+        return Done(0, len(work.wanted), 0.0, 0)
+    devices.setup(len(missing))
+    return work.finish()
+
+
+def _samples(members: Sequence[Member], steps: int | None = None) -> int:
+    """Samples that members see, or steps where a plan draws none (theory: nothing): what the time left is judged by."""
+    by_spec = Counter(id(m.spec) for m in members)
+    specs = {id(m.spec): m.spec for m in members}
+    total = 0
+    for i, spec in specs.items():
+        if engine_of(spec).trains:
+            at = spec.steps if steps is None else steps
+            total += by_spec[i] * (spec.plan.seen(at) or at)
+    return total
+
+
+class _Work:
+    """One `run` call: what is wanted, and what this process has done of it."""
+
+    def __init__(
+        self,
+        store: Store,
+        wanted: Sequence[Member],
+        progress: Callable[[Progress], None] | None,
+        execution: Execution,
+        stop: threading.Event,
+        job_size: int | None,
+    ):
+        self.store, self.wanted, self.progress = store, wanted, progress
+        self.execution, self.stop, self.job_size = execution, stop, job_size
+        self.began = time.perf_counter()
+        self.leases = Leases(store.root)
+        self.own_samples = 0
+        self.backlog = 0
+        """Samples missing outside the job in hand."""
+
+    def missing(self) -> list[Member]:
+        """Wanted members that no sound part completes."""
+        complete = self.store.complete()
+        return [m for m in self.wanted if member_id(m) not in complete]
+
+    def finish(self) -> Done:
+        """Lease and train job after job until nothing is missing."""
+        trained = diverged = 0
+        jobs = cut(self.wanted, self.job_size)
+        self._clean()
+        while True:
+            job, lease, missing = self._lease(jobs)
+            if lease:
+                found = self._train(job, lease)
+                if found is not None:
+                    diverged += found
+                    trained += len(job)
+            elif not missing:
+                seconds = time.perf_counter() - self.began
+                return Done(trained, len(self.wanted) - trained, seconds, diverged)
+            else:
+                self._show((), 0, 0, None)
+                if self.stop.wait(WAIT_SECONDS):
+                    raise Stopped
+
+    def _clean(self) -> None:
+        """Remove what killed processes left, unless somebody is working right now, and set damaged parts aside: nobody
+        reads or overwrites those, whoever works."""
+        with self.leases.lock():
+            if not any(lease.alive for lease in self.leases.all()):
+                self.store.sweep()
+            self._set_aside(self.store.survey().damaged)
+
+    def _set_aside(self, damages: Sequence[Damage]) -> None:
+        for damage in damages:
+            print(f"lopsided: {damage.folder}: {damage.reason}; set aside, computed anew", file=sys.stderr)
+        self.store.set_aside(damages)
+
+    def _lease(self, jobs: Sequence[Sequence[Member]]) -> tuple[list[Member], Lease | None, int]:
+        """The next job that nobody else works on, its lease, and how many members are missing altogether."""
+        with self.leases.lock():
+            missing = {member_id(m) for m in self.missing()}
+            leases = self.leases.all()
+            for lease in leases:
+                if not lease.alive and not missing & set(lease.members):
+                    self.leases.release(lease.job)  # its process died between its last commit and its release
+            taken = {member for lease in leases if lease.alive for member in lease.members}
+            left = [m for m in self.wanted if member_id(m) in missing]
+            self.backlog = _samples(left)
+            for whole in jobs:
+                if job := [m for m in whole if member_id(m) in missing and member_id(m) not in taken]:
+                    ids = [member_id(m) for m in job]
+                    self.backlog -= _samples(job)
+                    return job, self.leases.take(job_name(ids), ids, job[0].spec.steps), len(missing)
+            return [], None, len(missing)
+
+    def _train(self, members: Sequence[Member], lease: Lease) -> int | None:
+        """Train a leased job to its end, committing on the way. Returns the number of diverged members, or None if another
+        process took the job over."""
+        with self.leases.hold(lease) as holder:
+            try:
+                diverged = self._train_held(members, holder)
+            except LeaseLost:
+                print(
+                    f"lopsided: job {lease.job} was taken over by another process; leaving it to that one",
+                    file=sys.stderr,
+                )
+                return None
+            except (Stopped, KeyboardInterrupt):
+                raise
+            except Exception as error:
+                with suppress(OSError):  # the folder may be what failed
+                    self.leases.record_failure(lease.job, lease.members, f"{type(error).__name__}: {error}")
+                raise
+            self.leases.forget_failure(lease.job)
+            return diverged
+
+    def _train_held(self, members: Sequence[Member], holder: Holder) -> int:
+        self._show(members, 0, 0, None)
+        job = holder.lease.job
+        engine = engine_of(members[0].spec)(members, self.execution)
+        resumed, damages = self.store.resume_point(job, code_digest(engine.spec))
+        self._set_aside(damages)
+        committed, parent = 0, ""
+        if resumed is not None:
+            engine.restore(
+                resumed.step, resumed.seconds, checkpoints.restore(self.store.path(resumed) / "state", engine.state)
+            )
+            committed, parent = resumed.step, resumed.folder
+        first = engine.position
+        engine.compile()
+        pending: list[dict[str, np.ndarray]] = []
+        last_commit = time.perf_counter()
+        diverged = 0
+        for evaluated in engine.run(SLICE_SECONDS):
+            if evaluated is not None:
+                pending.append(rows_of(members, evaluated))
+                gone = int((evaluated.diverged >= 0).sum())
+                diverged = gone if evaluated.who is None else diverged + gone
+            final = engine.finished
+            due = time.perf_counter() - last_commit > self.execution.commit_seconds
+            stopping = self.stop.is_set()  # looked at once: a signal between commit and raise must not lose steps
+            if (final or due or stopping) and engine.step > committed:
+                parent = self._commit(members, engine, holder, committed, parent, pending, final)
+                pending, last_commit, committed = [], time.perf_counter(), engine.step
+            left = self._show(members, engine.position, first, evaluated)
+            holder.report(engine.position, left)
+            if stopping and not final:
+                raise Stopped
+        self.own_samples += _samples(members, engine.spec.steps - first)
+        if self.stop.is_set():
+            raise Stopped
+        return diverged
+
+    def _commit(
+        self,
+        members: Sequence[Member],
+        engine: Engine,
+        holder: Holder,
+        start: int,
+        parent: str,
+        pending: Sequence[Mapping[str, np.ndarray]],
+        final: bool,
+    ) -> str:
+        """Rows since the last commit and the state to go on from, in one part; returns its name."""
+        holder.require()
+        job = holder.lease.job
+        specs = {member_id(m)[0]: m.spec for m in members}
+        rows = {key: np.concatenate([p[key] for p in pending]) for key in pending[0]} if pending else no_rows()
+        part = Part(
+            job=job,
+            start=start,
+            step=engine.step,
+            final=final,
+            seconds=engine.seconds,
+            members=tuple(map(member_id, members)),
+            specs={digest: spec.canonical_json() for digest, spec in specs.items()},
+            provenance=provenance(engine.device_kind, self.execution.model_dump(mode="json")),
+            code=code_digest(engine.spec),
+            parent=parent,
+            token=holder.lease.token,
+        )
+        self.store.commit(part, rows, None if final else lambda folder: checkpoints.save(folder, engine.state))
+        self.store.drop_states(job, keep=0 if final else 2)
+        return part.folder
+
+    def _show(self, members: Sequence[Member], step: int, first: int, evaluated: Evaluated | None) -> float | None:
+        """Tell the caller how far `members` are, having begun at `first`; returns the estimated seconds left."""
+        own = self.own_samples + _samples(members, step - first)
+        rest = self.backlog + _samples(members) - _samples(members, step)
+        seconds = time.perf_counter() - self.began
+        left = rest * seconds / own if own else None
+        if self.progress is not None and (evaluated is not None or step == first):
+            steps = members[0].spec.steps if members else 0
+            done = 1 - rest / max(_samples(self.wanted), 1)
+            self.progress(Progress(step, steps, members, evaluated, seconds, done, left))
+        return left

@@ -1,0 +1,121 @@
+"""What SQL sees of a store: the tables `rows`, `members` and `arms`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lopsided.core.errors import InputError
+from lopsided.store.parts import Store
+from lopsided.store.paths import plain_path
+from lopsided.store.rows import COLUMNS
+
+
+class ArmRow(NamedTuple):
+    """One arm of one recipe run."""
+
+    arm: str
+    recipe: str
+    scale: str
+    spec: str
+    coordinates: Mapping[str, Any]
+    """The settings in which the arms of the run differ."""
+
+
+@contextmanager
+def connect(store: Store, arms: Iterable[ArmRow] = (), locked: bool = False) -> Iterator[Any]:
+    """A DuckDB connection with three tables; `locked`: that can read nothing but them and write nothing.
+
+    `rows`: every member that is complete, each once; `members` (spec, seed, job, settings); `arms` (arm, recipe, scale,
+    spec, coordinates).
+    """
+    import duckdb
+
+    complete = store.complete()
+    jobs = set(complete.values())
+    parts = [part for part in store.parts() if part.job in jobs]
+    members = list(complete.items())
+    with duckdb.connect() as con, plain_path(store.root if store.root.is_dir() else store.root.parent) as root:
+        _table(con, "members", {
+            "spec": [spec for (spec, _), _ in members],
+            "seed": np.array([seed for (_, seed), _ in members], np.uint64),
+            "job": [job for _, job in members],
+            "settings": [store.index.specs.get(spec, "{}") for (spec, _), _ in members],
+        }, "settings")  # fmt: skip
+        found = list(arms)
+        _table(con, "arms", {
+            **{name: [getattr(arm, name) for arm in found] for name in ("arm", "recipe", "scale", "spec")},
+            "coordinates": [json.dumps(arm.coordinates) for arm in found],
+        }, "coordinates")  # fmt: skip
+        _rows(con, [(f"{root}/parts/{part.folder}/rows.parquet", part.job) for part in parts], locked)
+        yield con
+
+
+def _table(con: Any, name: str, columns: Mapping[str, Any], as_json: str) -> None:
+    typed = {k: v if isinstance(v, np.ndarray) else np.array(v, dtype=object) for k, v in columns.items()}
+    con.register(f"_{name}", typed)
+    others = ", ".join(
+        f"{k}::{'UBIGINT' if isinstance(v, np.ndarray) else 'VARCHAR'} AS {k}"
+        for k, v in columns.items()
+        if k != as_json
+    )
+    con.execute(f"CREATE TABLE {name} AS SELECT {others}, {as_json}::VARCHAR::JSON AS {as_json} FROM _{name}")
+    con.unregister(f"_{name}")
+
+
+def _rows(con: Any, files: list[tuple[str, str]], locked: bool) -> None:
+    """The view `rows` over the parts' files."""
+    if not files:
+        con.execute(f"CREATE TABLE rows ({', '.join(f'{name} {kind}' for name, kind in COLUMNS.items())})")
+    else:
+        names = ", ".join(f"'{file}'" for file, _ in files)  # plain: see `plain_path`
+        con.register("_files", {
+            "file": np.array([file for file, _ in files], dtype=object),
+            "job": np.array([job for _, job in files], dtype=object),
+        })  # fmt: skip
+        con.execute("CREATE TABLE _parts AS SELECT file::VARCHAR AS file, job::VARCHAR AS job FROM _files")
+        con.unregister("_files")
+        con.execute(
+            f"CREATE VIEW rows AS SELECT {', '.join(f'r.{name}' for name in COLUMNS)} FROM "
+            f"read_parquet([{names}], filename = true, union_by_name = true) r JOIN _parts p ON r.filename = p.file "
+            "JOIN members m ON r.spec = m.spec AND r.seed = m.seed AND p.job = m.job"
+        )
+    if locked:
+        allowed = ", ".join(f"'{file}'" for file, _ in files)
+        con.execute(f"SET allowed_paths = [{allowed}]")
+        con.execute("SET enable_external_access = false")
+        con.execute("SET lock_configuration = true")
+
+
+MOST_ROWS = 100_000
+"""Rows of an answer that are shown at most."""
+
+
+class Answer(NamedTuple):
+    """What a query gave."""
+
+    columns: list[str]
+    rows: list[tuple[Any, ...]]
+    more: bool
+    """Whether rows were left out."""
+
+
+def query(store: Store, arms: Iterable[ArmRow], sql: str, most: int = MOST_ROWS) -> Answer:
+    """The answer to one SELECT. Raises `InputError` for anything else, and for what DuckDB refuses."""
+    import duckdb
+
+    with connect(store, arms, locked=True) as con:
+        try:
+            statements = con.extract_statements(sql)
+            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+                raise InputError("query: takes exactly one SELECT; the tables are rows, members and arms")
+            con.execute(statements[0])
+            rows = con.fetchmany(most + 1)
+            columns = [column[0] for column in con.description]
+        except duckdb.Error as error:
+            raise InputError(f"query: {str(error).splitlines()[0] if str(error) else type(error).__name__}") from None
+    return Answer(columns, rows[:most], len(rows) > most)
