@@ -23,6 +23,7 @@ from rich.table import Table  # noqa: E402
 
 from benchmarks.measure import paired, rate  # noqa: E402
 from lopsided.core.engine import Member  # noqa: E402
+from lopsided.core.execution import Execution  # noqa: E402
 from lopsided.core.spec import Spec  # noqa: E402
 from lopsided.engines.ensemble import Ensemble  # noqa: E402
 
@@ -46,7 +47,7 @@ def spec(width: int) -> Spec:
 
 def trained(width: int, members: int, steps: int) -> Callable[[], float]:
     """Member-steps a second of an ensemble on one core."""
-    ensemble = Ensemble([Member(spec(width), seed) for seed in range(members)], jax.devices()[:1])
+    ensemble = Ensemble([Member(spec(width), seed) for seed in range(members)], Execution(devices=1))
     ensemble.advance(1)
     return lambda: rate(lambda: ensemble.advance(ensemble.step + steps), members * steps)
 

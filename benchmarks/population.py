@@ -37,7 +37,7 @@ def measure(bits: int) -> None:
     from benchmarks.measure import paired
     from lopsided.core.engine import Member
     from lopsided.core.spec import Spec
-    from lopsided.engines.ensemble import Ensemble
+    from lopsided.engines.population import PopulationEnsemble
 
     spec = Spec.parse(
         {
@@ -49,7 +49,7 @@ def measure(bits: int) -> None:
             "steps": 100,
         }
     )
-    ensemble = Ensemble([Member(spec, 0)])
+    ensemble = PopulationEnsemble([Member(spec, 0)])
     with jax.enable_x64(bits == 64):
         u = jax.random.normal(jax.random.key(0), (M, D), jnp.float64 if bits == 64 else jnp.float32)
     gram = jax.jit(lambda u: u @ u.T)

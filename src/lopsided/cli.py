@@ -85,6 +85,7 @@ def run(
     """
     from lopsided.report.live import Display, Screen
     from lopsided.runs.recipe_run import prepare
+    from lopsided.runs.reports import write_report
     from lopsided.runs.signals import stop_on_signals
     from lopsided.store.parts import Store
 
@@ -99,7 +100,7 @@ def run(
     results = asked.results(store)
     assert results is not None
     claims = asked.claims(results)
-    page = _write_report(store, [(asked, results, claims)], store.root / "reports" / asked.label / "index.html")
+    page = write_report(store, [(asked, results, claims)], store.root / "reports" / asked.label / "index.html")
     from lopsided.report.summary import arm_summaries
 
     arms = arm_summaries(results, asked.recipe)
@@ -138,6 +139,7 @@ def report(
         File to write; DIRECTORY/reports/report.html if left out.
     """
     from lopsided.runs.recipe_run import recorded
+    from lopsided.runs.reports import write_report
 
     store = _existing(directory)
     page = output or directory / "reports" / "report.html"
@@ -148,7 +150,7 @@ def report(
     runs = [(asked, results, asked.claims(results)) for asked, results in found if results is not None]
     if not runs:
         raise InputError(f"directory = {str(directory)!r}: holds no finished run")
-    print(_write_report(store, runs, page))
+    print(write_report(store, runs, page))
 
 
 @app.command
@@ -236,29 +238,6 @@ def doctor() -> None:
     from lopsided.report.terminal import doctor_table
 
     doctor_table()
-
-
-def _write_report(store: Any, runs: list[Any], page: Path) -> Path:
-    """Page and figures of runs, each with its results and claims."""
-    from lopsided.report.html import Section, write
-    from lopsided.report.matplotlib_draw import save
-
-    parts = [part for part in store.parts() if part.final]
-    sections = []
-    try:
-        for asked, results, claims in runs:
-            figure = asked.figure(results)
-            folder = page.parent if len(runs) == 1 else page.parent / asked.label
-            folder.mkdir(parents=True, exist_ok=True)
-            save(figure, folder / "figure")
-            hashes = {spec.content_hash() for spec in asked.arms.values()}
-            made = [store.provenance(part) for part in parts if hashes & set(part.seeds)]
-            sections.append(Section(asked.recipe, results, claims, figure, asked.overrides, made))
-        return write(sections, page)
-    except OSError as error:
-        raise InputError(
-            f"report {str(page)!r}: cannot be written ({error.strerror or error}); rows are safe"
-        ) from None
 
 
 def _existing(folder: Path) -> Any:

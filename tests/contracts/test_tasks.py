@@ -6,12 +6,24 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
+from lopsided.core.batch import target_weights
 from lopsided.core.keys import seed_words, stream
 from lopsided.core.registry import registered
-from lopsided.core.shapes import Classes, Scalar, Tokens, Vector, Vectors
-from lopsided.core.task import SkillLaw
+from lopsided.core.shapes import Classes, Scalar, Tokens, Vector, Vectors, has_accuracy
+from lopsided.core.task import (
+    FiniteInputs,
+    HasChance,
+    HasSkills,
+    HoldsOut,
+    SampleContext,
+    SkillLaw,
+    latent_of,
+    n_levels,
+    n_skills,
+)
 from lopsided.skills.distributions import PowerLaw, Uniform
 from lopsided.skills.ranks import skill_at_rank
+from tests import copying, scratch  # noqa: F401  (two tasks from outside the package)
 
 VARIANTS = {
     "state-tracking": [
@@ -54,30 +66,31 @@ def exact(task):
 
 
 def law_of(task, skills, order="lexicographic", seed=0):
-    if not task.n_skills:
+    if not n_skills(task):
         return None
     return SkillLaw(skills.schedule(task.n_skills).cumulative(0.0), skill_at_rank(order, task.n_skills, seed))
 
 
 def draw(task, n, seed=0, name="train", skills=None, order="lexicographic", start=0):
     law = law_of(task, skills or Uniform(), order, seed)
-    latent = task.latent(stream(seed, "world"))
+    latent = latent_of(task, stream(seed, "world"))
+    context = SampleContext(latent, law, None, "test" if name == "test" else "train")
     key = stream(seed, name)
     index = jnp.arange(start, start + n, dtype=jnp.uint32)
-    return jax.jit(jax.vmap(lambda i: task.sample(key, i, law, latent)))(index), latent
+    return jax.jit(jax.vmap(lambda i: task.sample(key, i, context)))(index), latent
 
 
 @each_task
 def test_same_key_same_bytes(task):
     a, b = draw(task, 64)[0], draw(task, 64)[0]
-    for x, y in zip(a, b, strict=True):
+    for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True):
         assert np.asarray(x).tobytes() == np.asarray(y).tobytes()
 
 
 @each_task
 def test_a_sample_does_not_depend_on_its_batch(task):
     whole, part = draw(task, 64)[0], draw(task, 8, start=40)[0]
-    for x, y in zip(whole, part, strict=True):
+    for x, y in zip(jax.tree.leaves(whole), jax.tree.leaves(part), strict=True):
         # A sum of float32 products may be compiled in another order for another batch.
         np.testing.assert_allclose(x[40:48], y, rtol=0, atol=0 if exact(task) else 2e-6)
 
@@ -94,13 +107,15 @@ def test_shapes_and_ranges(task):
         assert isinstance(task.inputs, Vector)
         assert batch.inputs.shape == (256, task.inputs.dimension)
     if isinstance(task.outputs, Classes):
-        assert batch.targets.shape == batch.mask.shape == (256, len(task.outputs.read))
+        read = batch.inputs.shape[1] if task.outputs.read is None else len(task.outputs.read)
+        assert batch.targets.shape == target_weights(batch).shape == (256, read)
         assert 0 <= int(batch.targets.min()) <= int(batch.targets.max()) < task.outputs.count
     else:
         assert batch.targets.shape == (256,)
         if task.outputs.signs:
             assert set(np.unique(batch.targets)) <= {-1.0, 1.0}
-    assert batch.skills.size == 0 or 0 <= int(batch.skills.min()) <= int(batch.skills.max()) < task.n_skills
+    assert isinstance(task, HasSkills) == (batch.skills is not None)
+    assert batch.skills is None or 0 <= int(batch.skills.min()) <= int(batch.skills.max()) < task.n_skills
 
 
 @each_task
@@ -117,7 +132,7 @@ def test_labels_equal_the_slow_oracle(task):
 @pytest.mark.parametrize("order", ["lexicographic", "random"])
 def test_skills_come_as_often_as_declared(task, order):
     """Chi-square of the counts against the declared power law in the declared rank order."""
-    if not task.n_skills:
+    if not isinstance(task, HasSkills):
         pytest.skip("has no skills")
     skills = PowerLaw(alpha=1.2)
     batch, _ = draw(task, 40_000, skills=skills, order=order, seed=5)
@@ -129,14 +144,17 @@ def test_skills_come_as_often_as_declared(task, order):
 
 @each_task
 def test_chance_is_the_best_constant_guess(task):
+    if not isinstance(task, HasChance):
+        assert not has_accuracy(task.outputs)
+        return
     seeds, n = 300, 200  # many seeds: hidden worlds differ in how lopsided their labels are
     law, index = law_of(task, Uniform()), jnp.arange(n, dtype=jnp.uint32)
 
     @jax.jit
     @jax.vmap
     def targets_of(words):
-        key, latent = stream(words, "train"), task.latent(stream(words, "world"))
-        return jax.vmap(lambda i: task.sample(key, i, law, latent).targets)(index)
+        key, context = stream(words, "train"), SampleContext(latent_of(task, stream(words, "world")), law)
+        return jax.vmap(lambda i: task.sample(key, i, context).targets)(index)
 
     targets = np.asarray(targets_of(jnp.array([seed_words(s) for s in range(seeds)], jnp.uint32)))
     guesses, counts = np.unique(targets.reshape(seeds * n, -1), axis=0, return_counts=True)
@@ -151,7 +169,7 @@ def test_chance_is_the_best_constant_guess(task):
 def test_neighbouring_seeds_and_test_streams_share_no_sample(task, other):
     """Tasks with more inputs than collisions by chance could hit share none in 10⁵; the streams of words that small
     tasks draw from are compared in `tests/unit/test_keys.py`."""
-    if task.entropy_bits < 60:
+    if isinstance(task, FiniteInputs) and task.entropy_bits < 60:
         batches = [np.asarray(draw(task, 4000, *s)[0].inputs) for s in ((0, "train"), other)]
         assert (batches[0] == batches[1]).all(axis=1).mean() < 0.5
         return
@@ -162,16 +180,25 @@ def test_neighbouring_seeds_and_test_streams_share_no_sample(task, other):
 @each_task
 def test_levels_are_real_tasks(task):
     """At every level the label is the oracle's for that input; the highest level is the task itself."""
-    law, latent, key = law_of(task, Uniform()), task.latent(stream(0, "world")), stream(0, "train")
+    law, latent, key = law_of(task, Uniform()), latent_of(task, stream(0, "world")), stream(0, "train")
     index = jnp.arange(40, dtype=jnp.uint32)
-    for level in range(task.levels):
-        batch = jax.vmap(lambda i, j=level: task.sample(key, i, law, latent, j))(index)
+    for level in range(n_levels(task)):
+        batch = jax.vmap(lambda i, j=level: task.sample(key, i, SampleContext(latent, law, j)))(index)
         close = 1e-4 if isinstance(task.outputs, Scalar) and not task.outputs.signs else 0
         for x, y in zip(np.asarray(batch.inputs), np.asarray(batch.targets), strict=True):
             found = task.oracle(x, jax.tree.map(np.asarray, latent))
             np.testing.assert_allclose(found, y, rtol=close, atol=close)
-    plain = jax.vmap(lambda i: task.sample(key, i, law, latent))(index)
+    plain = jax.vmap(lambda i: task.sample(key, i, SampleContext(latent, law)))(index)
     assert (batch.inputs == plain.inputs).all()
+
+
+@each_task
+def test_training_never_draws_what_is_held_out(task):
+    if not isinstance(task, HoldsOut):
+        pytest.skip("holds nothing out")
+    train, test = draw(task, 5000)[0], draw(task, 500, name="test")[0]
+    assert not any(map(task.held_out, np.asarray(train.inputs)))
+    assert all(map(task.held_out, np.asarray(test.inputs)))
 
 
 @each_task

@@ -5,22 +5,24 @@ import sys
 from pathlib import Path
 
 from lopsided.store.parts import Store
-from lopsided.store.rows import connect
+from lopsided.store.tables import connect
 
 ROOT = Path(__file__).parents[2]
 
 SCRIPT = """
 import json, sys
 from lopsided.core.spec import Spec
-from lopsided.runs.worker import Stopped, run
-from lopsided.signals import stop_on_signals
+from lopsided.core.errors import Stopped
+from lopsided.core.execution import Execution
+from lopsided.runs.worker import run
+from lopsided.runs.signals import stop_on_signals
 from lopsided.store.parts import Store
 specs = [Spec.parse(s) for s in json.loads(sys.argv[2])]
 with stop_on_signals() as stop:
     print("ready", flush=True)
     try:
         done = run(specs, int(sys.argv[3]), Store(sys.argv[1]), lambda p: print(p.step, flush=True),
-                   commit_seconds=float(sys.argv[4]), stop=stop)
+                   Execution(commit_seconds=float(sys.argv[4])), stop)
         print("trained", done.trained, flush=True)
     except Stopped:
         print("stopped", flush=True)

@@ -8,8 +8,9 @@ import threading
 
 import pytest
 
+from lopsided.core.errors import Stopped
 from lopsided.core.execution import Execution
-from lopsided.runs.worker import Stopped, run
+from lopsided.runs.worker import run
 from lopsided.store.parts import Store
 from tests.faults.helpers import ROOT, rows
 

@@ -11,9 +11,10 @@ import time
 import numpy as np
 import pytest
 
+from lopsided.core.errors import Stopped
 from lopsided.core.execution import Execution
 from lopsided.core.spec import Spec
-from lopsided.runs.worker import Stopped, run
+from lopsided.runs.worker import run
 from lopsided.store.parts import Store
 from tests.faults.helpers import finish, rows, start
 
@@ -117,7 +118,7 @@ def test_exact_runs_stopped_anywhere_go_on_bit_for_bit(tmp_path):
         stop, seen = threading.Event(), []
 
         def after_three(progress, stop=stop, seen=seen):
-            seen.append(progress.stretch)
+            seen.append(progress.evaluated)
             if sum(s is not None for s in seen) == 3:
                 stop.set()
 

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from lopsided.engines.ensemble import Ensemble
 from lopsided.store.leases import Leases, owner
 from lopsided.store.parts import Store
 from tests.faults.helpers import finish, rows, start
@@ -43,19 +44,19 @@ def test_a_dead_process_is_taken_over(parity, tmp_path):
             time.sleep(0.05)
         process.send_signal(signal.SIGKILL)
         process.communicate()
-    claims = Leases(tmp_path)
-    assert [c.alive for c in claims.all()] in ([False], [])
+    leases = Leases(tmp_path)
+    assert [c.alive for c in leases.all()] in ([False], [])
     out, _ = finish(tmp_path, specs, 2)
     assert "trained 2" in out
-    assert claims.all() == []
+    assert leases.all() == []
 
 
-def test_a_claim_is_alive_only_with_its_process(tmp_path):
-    claims = Leases(tmp_path)
-    with claims.lock():
-        claims.take("job", [("a", 0)], 10)
-    assert claims.all()[0].alive
-    file = tmp_path / "claims" / "job.json"
+def test_a_lease_is_alive_only_with_its_process(tmp_path):
+    leases = Leases(tmp_path)
+    with leases.lock():
+        leases.take("job", [("a", 0)], 10)
+    assert leases.all()[0].alive
+    file = tmp_path / "leases" / "job.json"
     data = json.loads(file.read_text())
     for change, alive in [
         ({"started": "1"}, False),  # the pid was given to another process
@@ -63,17 +64,18 @@ def test_a_claim_is_alive_only_with_its_process(tmp_path):
         ({"host": "elsewhere"}, True),  # fresh, judged by its age
     ]:
         file.write_text(json.dumps(data | {"owner": owner() | change}))
-        assert claims.all()[0].alive == alive
+        assert leases.all()[0].alive == alive
     os.utime(file, (time.time() - 3600,) * 2)
-    assert not claims.all()[0].alive
+    assert not leases.all()[0].alive
 
 
 def test_a_lock_of_a_dead_process_is_broken(tmp_path):
-    claims = Leases(tmp_path)
-    (tmp_path / "claims" / ".lock").write_text(json.dumps(owner() | {"pid": 2**22 + 1}))
-    with claims.lock():
+    leases = Leases(tmp_path)
+    (tmp_path / "leases").mkdir()
+    (tmp_path / "leases" / ".lock").write_text(json.dumps(owner() | {"pid": 2**22 + 1}))
+    with leases.lock():
         pass
-    assert not (tmp_path / "claims" / ".lock").exists()
+    assert not (tmp_path / "leases" / ".lock").exists()
 
 
 def test_status_shows_what_is_going_on(parity, tmp_path):
@@ -83,7 +85,7 @@ def test_status_shows_what_is_going_on(parity, tmp_path):
     store = Store(tmp_path)
     members = [(spec.content_hash(), s) for s in range(3)]
     with start(tmp_path, [spec], 2) as process:
-        while not list((tmp_path / "claims").glob("*.json")):
+        while not list((tmp_path / "leases").glob("*.json")):
             assert process.poll() is None
             time.sleep(0.02)
         during = folder_status(store, {"mine": members})
@@ -96,18 +98,19 @@ def test_status_shows_what_is_going_on(parity, tmp_path):
 
 @pytest.mark.parametrize("error", [ValueError("bad luck"), MemoryError()])
 def test_a_failed_job_is_remembered_until_it_succeeds(error, parity, tmp_path, monkeypatch):
-    from lopsided import run as run_module
+    from lopsided.runs import worker
 
     spec, store = parity(), Store(tmp_path)
 
-    def fail(*arguments):
-        raise error
+    class Failing(Ensemble):
+        def __init__(self, *arguments):
+            raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr(run_module, "Ensemble", fail)
+        patch.setattr(worker, "engine_of", lambda spec: Failing)
         with pytest.raises(type(error)):
-            run_module.run([spec], 1, store)
+            worker.run([spec], 1, store)
     assert type(error).__name__ in Leases(tmp_path).failures()[0]["message"]
     assert Leases(tmp_path).all() == []
-    run_module.run([spec], 1, store)
+    worker.run([spec], 1, store)
     assert Leases(tmp_path).failures() == []

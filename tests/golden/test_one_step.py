@@ -10,11 +10,11 @@ import pytest
 
 from lopsided.core.engine import Member
 from lopsided.core.keys import stream, words
-from lopsided.engines.ensemble import Ensemble
+from tests.engines import engine
 
 
 def after(spec, seed=7):
-    ensemble = Ensemble([Member(spec, seed)])
+    ensemble = engine([Member(spec, seed)])
     stretch = list(ensemble.run())[-1]
     norm = sum(float(np.square(np.asarray(x, np.float64)).sum()) for x in jax.tree.leaves(ensemble.state.params)) ** 0.5
     return [norm, float(stretch.metrics["train/loss"][0]), float(stretch.metrics["test/loss"][0])]

@@ -1,13 +1,18 @@
 """Our transformer with Hugging Face's weights gives Hugging Face's logits, float32, 1e-5 (GPT-2 and Qwen3)."""
 
+from operator import attrgetter
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from lopsided.core.batch import Batch
+from lopsided.core.groups import Stack
 from lopsided.core.keys import stream
 from lopsided.core.shapes import Classes, Tokens
+from lopsided.models import transformer
 from lopsided.models._parts import Linear, Norm
 from lopsided.models.transformer import Transformer
 from tests.reference import hugging_face as reference
@@ -101,13 +106,13 @@ def ours(config, embedding, position, norm, blocks):
     net = eqx.tree_at(lambda n: n.norm, net, norm)
     for i, parts in enumerate(blocks):
         for path, value in parts.items():
+            stacked = isinstance(net.blocks, Stack)
 
-            def find(n, path=path, i=i):
-                part = n.blocks[i]
-                for name in path.split("."):
-                    part = getattr(part, name)
-                return part
+            def find(n, path=path, i=i, stacked=stacked):
+                return attrgetter(path)(n.blocks.stacked if stacked else n.blocks[i])
 
+            if stacked:
+                value = jax.tree.map(lambda all_, one, i=i: all_.at[i].set(one), find(net), value)
             net = eqx.tree_at(find, net, value)
     assert jax.tree.map(jnp.shape, net) == shapes  # nothing has another shape than the model's own
     return net
@@ -125,11 +130,13 @@ def our_logits(name, w):
         )
     else:
         net = ours(QWEN3, w["model.embed_tokens.weight"], None, rms_norm(w, "model.norm"), blocks)
-    return np.asarray(net(jnp.asarray(w["tokens"])))
+    return np.asarray(net(Batch(jnp.asarray(w["tokens"]))))
 
 
+@pytest.mark.parametrize("scanned", [False, True])
 @pytest.mark.parametrize("name", ["gpt2", "qwen3"])
-def test_same_weights_same_logits(name):
+def test_same_weights_same_logits(name, scanned, monkeypatch):
+    monkeypatch.setattr(transformer, "UNROLLED", 0 if scanned else 99)
     w = stored(name)
     assert np.abs(w["logits"]).max() > 1
     np.testing.assert_allclose(our_logits(name, w), w["logits"], rtol=1e-5, atol=1e-5)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lopsided.core.keys import stream
+from lopsided.core.task import SampleContext
 from lopsided.tasks.icl_regression import ICLRegression
 from lopsided.theory.in_context import examples_worth, least_squares_loss
 
@@ -13,7 +14,7 @@ from lopsided.theory.in_context import examples_worth, least_squares_loss
 @pytest.mark.parametrize(("dimension", "examples"), [(4, 0), (4, 2), (4, 3), (4, 4), (4, 15), (2, 1)])
 def test_least_squares_on_few_examples_costs_what_theory_says(dimension, examples):
     task = ICLRegression(dimension=dimension, examples=max(examples, 1))
-    draw = jax.jit(jax.vmap(lambda i: task.sample(stream(1, "train"), i, None, None)))
+    draw = jax.jit(jax.vmap(lambda i: task.sample(stream(1, "train"), i, SampleContext())))
     batch = jax.device_get(draw(jnp.arange(4000, dtype=jnp.uint32)))
     if examples:
         answers = np.array([task.oracle(x, None) for x in batch.inputs])

@@ -155,7 +155,7 @@ def test_sampled_gradient_descent_approaches_population_as_the_batch_grows():
     from lopsided.core.engine import Member
     from lopsided.core.keys import stream
     from lopsided.core.spec import Spec
-    from lopsided.engines.ensemble import Ensemble
+    from tests.engines import engine
 
     d, k, lr, steps = 8, 2, 0.5, 30
     p = PowerLaw(alpha=1.0).schedule(d).probabilities()
@@ -173,7 +173,7 @@ def test_sampled_gradient_descent_approaches_population_as_the_batch_grows():
                 "evaluation": {"every": steps, "samples": 16},
             }
         )
-        ensemble = Ensemble([Member(spec, s) for s in range(16)])
+        ensemble = engine([Member(spec, s) for s in range(16)])
         list(ensemble.run())
         distance = []
         for seed in range(16):

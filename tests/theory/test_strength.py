@@ -9,9 +9,10 @@ from hypothesis.extra import numpy as hnp
 from lopsided.core import hermite
 from lopsided.core.errors import InputError
 from lopsided.theory import scaling, transitions
-from lopsided.theory.additive_teacher import idealised
+from lopsided.theory.additive_teacher import AdditiveTeacherPrediction
 from lopsided.theory.greedy_selection import gaps, greedy_selection, selection_matrix
 
+idealised = AdditiveTeacherPrediction().curves
 LINKS = [((4, 1.0),), ((4, 0.8), (6, 0.6)), ((2, 0.6), (4, 0.8))]
 
 
@@ -178,7 +179,7 @@ def test_idealised_run_is_a_staircase_from_half_to_what_no_neuron_is_left_for():
     loss = found["population/loss"]
     assert loss[0] == pytest.approx(0.5)
     assert (np.diff(loss) <= 0).all()
-    left = sum(weights[p] ** 2 for p in range(8) if np.isnan(found[f"predicted/time/{p + 1}"][0]))
+    left = sum(weights[p] ** 2 for p in range(8) if np.isnan(found["predicted/time"][0, p]))
     assert loss[-1] == pytest.approx(left / 2)
     assert found["directions/learned"][-1] == 5 / 8
     matrix = selection_matrix(weights, overlaps, 4)

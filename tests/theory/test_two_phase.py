@@ -9,8 +9,9 @@ from lopsided.core.engine import Member
 from lopsided.core.errors import InputError
 from lopsided.core.keys import stream
 from lopsided.core.spec import Spec
-from lopsided.engines.ensemble import Ensemble
+from lopsided.core.task import SampleContext
 from lopsided.theory import two_phase as theory
+from tests.engines import engine
 
 ETA, EPSILON = 0.1, 0.1
 
@@ -29,7 +30,7 @@ def spec_of(d=16, size=64, a_star=0.1, labels="true", m=1000.0, steps=600, **cha
 
 
 def final(spec, seeds):
-    ensemble = Ensemble([Member(spec, s) for s in range(seeds)])
+    ensemble = engine([Member(spec, s) for s in range(seeds)])
     return ensemble, list(ensemble.run())[-1].metrics
 
 
@@ -37,7 +38,7 @@ def by_hand(spec, seed):
     """(steps of phase 1, of both phases, |q_0| sqrt(N)) in float64."""
     plan, d = spec.plan, spec.task.d
     latent, key = None, stream(seed, "train")
-    samples = [spec.task.sample(key, i, None, latent) for i in range(plan.size)]
+    samples = [spec.task.sample(key, i, SampleContext(latent)) for i in range(plan.size)]
     x = np.array([np.asarray(s.inputs, np.float64) for s in samples])
     y = np.array([float(s.targets) for s in samples])
     moment = (x * y[:, None]).T @ x / plan.size
@@ -79,7 +80,7 @@ def test_phase_1_keeps_its_bound_on_the_good_event():
 def test_phase_2_keeps_its_bound_once_signs_agree():
     """From the start on the population, for neurons whose outer weight has the sign of q (lemma 6)."""
     spec = spec_of(d=16, size=16, a_star=0.0, m=100.0, steps=4000)
-    ensemble = Ensemble([Member(spec, s) for s in range(300)])
+    ensemble = engine([Member(spec, s) for s in range(300)])
     a, w = np.asarray(ensemble.state.params.a, np.float64)[:300], np.asarray(ensemble.state.params.w, np.float64)[:300]
     found = list(ensemble.run())[-1].metrics["two-phase/total"]
     aligned = np.sign(a) == np.sign(w[:, 0] * w[:, 1])

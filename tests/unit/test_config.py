@@ -38,14 +38,14 @@ def test_negative_zero_is_zero():
     assert SGD(lr=1, floor=-0.0).content_hash() == SGD(lr=1, floor=0.0).content_hash()
 
 
-def test_dials_do_not_split_an_ensemble_but_shapes_do(parity):
+def test_traced_fields_do_not_split_an_ensemble_but_shapes_do(parity):
     base = parity()
-    dial = parity(optimizer={"name": "sgd", "lr": 0.1}, plan={"name": "fixed", "size": 99, "batch": 16})
+    traced = parity(optimizer={"name": "sgd", "lr": 0.1}, plan={"name": "fixed", "size": 99, "batch": 16})
     shape = parity(plan={"name": "fixed", "size": 64, "batch": 8})
-    assert dial.static_key() == base.static_key() != shape.static_key()
+    assert traced.static_key() == base.static_key() != shape.static_key()
 
 
-def test_bind_puts_dials_back(parity):
+def test_with_traced_puts_values_back(parity):
     spec = parity()
     assert spec.with_traced(spec.traced_values()) == spec
     assert spec.with_traced({"optimizer": {"lr": 7.0}}).optimizer.lr == 7.0

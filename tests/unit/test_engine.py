@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from lopsided.core.engine import Member
+from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.keys import below, stream, words
-from lopsided.engines import ensemble as ensemble_module
-from lopsided.engines import program as program_module
-from lopsided.engines.ensemble import Ensemble, members_that_fit
+from lopsided.engines import memory
+from lopsided.engines.ensemble import Ensemble
 from lopsided.engines.members import program_key
-from lopsided.engines.program import Program
+from lopsided.engines.program import SampledProgram
 
 
-def train(members, devices=None):
-    ensemble = Ensemble(members, devices)
+def train(members, **execution):
+    ensemble = Ensemble(members, Execution(**execution))
     curves = list(ensemble.run())
     n = len(members)
     params = jax.tree.map(lambda x: np.asarray(x)[:n], ensemble.state.params)
@@ -33,7 +33,7 @@ def distance(a, b):
 
 
 def mixed_members(make):
-    """Members that differ in seed and in every dial."""
+    """Members that differ in seed and in every traced field."""
     specs = [
         make(),
         make(optimizer={"name": "sgd", "lr": 0.1}),
@@ -73,12 +73,11 @@ def test_seeds_differ(parity):
     assert not np.allclose(params.layers[0].weight[0], params.layers[0].weight[1])
 
 
-def test_one_device_or_two_and_any_block_size(parity, monkeypatch):
+def test_one_device_or_two_and_any_block_size(parity):
     members = mixed_members(parity)
     reference, _, _ = train(members)
-    one, _, _ = train(members, jax.devices()[:1])
-    monkeypatch.setattr(ensemble_module, "LARGEST_BLOCK", 2)
-    blocks, _, _ = train(members)
+    one, _, _ = train(members, devices=1)
+    blocks, _, _ = train(members, largest_block=2)
     assert distance(reference, one) <= 64
     assert distance(reference, blocks) <= 64
 
@@ -97,13 +96,10 @@ def test_diverged_member_is_frozen_and_alone(parity):
         assert (metrics["test/loss"][i] == clean_metrics["test/loss"][i]).all()
 
 
-def test_streamed_full_batch_equals_whole_batch(parity, monkeypatch):
+def test_streamed_full_batch_equals_whole_batch(parity):
     spec = parity(plan={"name": "full-batch", "size": 1000}, steps=20, evaluation={"every": 10, "samples": 64})
     whole, _, _ = train([Member(spec, 0), Member(spec, 1)])
-    monkeypatch.setattr(program_module, "STREAM_FROM", 1)
-    monkeypatch.setattr(program_module, "MICRO_BATCH_BYTES", 1)
-    assert Program(spec).micro_batch == 64  # 1000 is not a multiple: the last piece is cut
-    streamed, _, _ = train([Member(spec, 0), Member(spec, 1)])
+    streamed, _, _ = train([Member(spec, 0), Member(spec, 1)], micro_batch=64)  # the last piece is cut
     for x, y in zip(jax.tree.leaves(whole), jax.tree.leaves(streamed), strict=True):
         np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
 
@@ -172,10 +168,10 @@ def test_slices_change_no_number(tracking):
 
 
 def test_memory_bounds_the_ensemble(parity):
-    spec = parity()
-    per_member = 3 * Program(spec).state_bytes
-    assert members_that_fit(spec, per_member * 10) == 10
-    assert members_that_fit(spec, 1) == 1
+    program = SampledProgram(parity(), DEFAULT)
+    per_member = 3 * program.state_bytes
+    assert memory.members_that_fit(program, per_member * 10) == 10
+    assert memory.members_that_fit(program, 1) == 1
 
 
 def test_curriculum_trains_on_shorter_products(tracking):

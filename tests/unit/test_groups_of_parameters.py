@@ -9,6 +9,7 @@ from lopsided.core.engine import Member
 from lopsided.core.errors import InputError
 from lopsided.core.keys import stream
 from lopsided.core.shapes import Scalar, Vector
+from lopsided.core.task import SampleContext
 from lopsided.engines.ensemble import Ensemble
 from lopsided.engines.members import program_key
 from lopsided.models.mlp import MLP
@@ -65,7 +66,7 @@ def test_one_rate_for_all_is_the_plain_rate(parity):
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6), plain, grouped)
 
 
-def test_factors_are_dials_and_patterns_are_not(parity):
+def test_factors_are_traced_and_patterns_are_not(parity):
     a, b, c = (parity(groups=[{"match": m, "lr": r}]) for m, r in ((FIRST, 1.0), (FIRST, 7.0), (LAST, 1.0)))
     assert program_key(a) == program_key(b) != program_key(c)
     together = Ensemble([Member(a, 3), Member(b, 3)])
@@ -108,7 +109,7 @@ def activations(width, parameterization, parity, adaptive):
     start = jax.device_get(ensemble.state.params)
     list(ensemble.run())
     end = jax.device_get(ensemble.state.params)
-    x = np.asarray(jax.vmap(lambda i: spec.task.sample(stream(0, "x"), i, None, None).inputs)(jnp.arange(64)))
+    x = np.asarray(jax.vmap(lambda i: spec.task.sample(stream(0, "x"), i, SampleContext()).inputs)(jnp.arange(64)))
 
     def hidden(p, i):
         first = np.maximum(x @ p.layers[0].weight[i] + p.layers[0].bias[i], 0)

@@ -3,10 +3,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from lopsided.models._linear import matmul
 
+from lopsided.core.batch import Batch
 from lopsided.core.errors import InputError
 from lopsided.core.keys import stream
+from lopsided.core.lowering import matmul
 from lopsided.core.shapes import Classes, Scalar, Tokens, Vector, Vectors
 from lopsided.models._parts import rotated
 from lopsided.models.mlp import MLP
@@ -14,7 +15,7 @@ from lopsided.models.product import Product
 from lopsided.models.transformer import Transformer
 
 KEY = stream(0, "init")
-TOKENS = jnp.array(np.random.default_rng(0).integers(0, 11, (5, 6)), jnp.int32)
+TOKENS = Batch(jnp.array(np.random.default_rng(0).integers(0, 11, (5, 6)), jnp.int32))
 
 
 @pytest.mark.parametrize("depth", [2, 4])
@@ -40,7 +41,7 @@ def test_perceptron_equals_numpy():
     for layer in net.layers[:-1]:
         h = np.maximum(h @ np.asarray(layer.weight) + np.asarray(layer.bias), 0)
     expected = h @ np.asarray(net.layers[-1].weight)[:, 0] + np.asarray(net.layers[-1].bias)[0]
-    np.testing.assert_allclose(net(jnp.asarray(x)), expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(net(Batch(jnp.asarray(x))), expected, rtol=1e-5, atol=1e-6)
 
 
 def test_matmul_has_the_gradients_of_matmul():
@@ -62,20 +63,20 @@ def test_reading_few_positions_equals_reading_all(attention, norm):
 
 def test_causal_model_ignores_the_future():
     net = Transformer(layers=2, width=16, attention="causal").init(KEY, Tokens(11, 6), Classes(10, tuple(range(6))))
-    changed = TOKENS.at[:, 4:].set(3)
+    changed = Batch(TOKENS.inputs.at[:, 4:].set(3))
     np.testing.assert_allclose(net(TOKENS)[:, :4], net(changed)[:, :4], rtol=1e-5, atol=1e-5)
     assert not np.allclose(net(TOKENS)[:, 4:], net(changed)[:, 4:])
 
 
 def test_encoder_attends_to_everything():
     net = Transformer(layers=1, width=16).init(KEY, Tokens(11, 6), Classes(10, (0,)))
-    assert not np.allclose(net(TOKENS), net(TOKENS.at[:, 5].set(3)))
+    assert not np.allclose(net(TOKENS), net(Batch(TOKENS.inputs.at[:, 5].set(3))))
 
 
 def test_product_model():
     net = Product(r=0.5).init(KEY, Tokens(8, 3), Scalar(True))
     x = jnp.array([[0, 1, 1]])
-    assert float(net(x)[0]) == pytest.approx(float(net.w[0] * net.w[1] ** 2))
+    assert float(net(Batch(x))[0]) == pytest.approx(float(net.w[0] * net.w[1] ** 2))
 
 
 @pytest.mark.parametrize(("model", "inputs"), [(MLP(), Tokens(3, 2)), (MLP(), Vectors(3, 2)), (Product(), Vector(3))])
@@ -105,10 +106,10 @@ def test_rotary_scores_depend_on_distance_only():
     """Shifting all positions leaves attention alone, so the answer at a repeated pattern's end is the pattern's."""
     net = Transformer(layers=1, width=16, positions="rope").init(KEY, Tokens(11, 6), Classes(10, tuple(range(6))))
     assert net.position is None
-    turned = net(jnp.full((1, 6), 3, jnp.int32))
+    turned = net(Batch(jnp.full((1, 6), 3, jnp.int32)))
     np.testing.assert_allclose(turned[0, 0], turned[0, 5], rtol=1e-5, atol=1e-5)
     a, b = jax.random.normal(KEY, (2, 1, 1, 1, 8))
-    score = lambda m, n: (rotated(a, jnp.array([m]), 100.0) * rotated(b, jnp.array([n]), 100.0)).sum()  # noqa: E731
+    score = lambda m, n: (rotated(a, jnp.array([[m]]), 100.0) * rotated(b, jnp.array([[n]]), 100.0)).sum()  # noqa: E731
     np.testing.assert_allclose(score(3, 1), score(9, 7), rtol=1e-4, atol=1e-5)
     assert not np.isclose(score(3, 1), score(3, 2), rtol=1e-2)
 
@@ -129,9 +130,9 @@ def test_vector_inputs_are_read_in_by_an_affine_map():
     flat = Transformer(layers=1, width=16).init(KEY, Vector(5), Scalar(False))
     x = jax.random.normal(KEY, (3, 5))
     assert flat.embedding is None
-    assert flat(x).shape == (3,)
+    assert flat(Batch(x)).shape == (3,)
     listed = Transformer(layers=1, width=16).init(KEY, Vectors(5, 1), Scalar(False))
-    np.testing.assert_array_equal(flat(x), listed(x[..., None]))
+    np.testing.assert_array_equal(flat(Batch(x)), listed(Batch(x[..., None])))
 
 
 @pytest.mark.parametrize(

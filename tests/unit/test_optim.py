@@ -3,11 +3,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from lopsided.core.batch import Sample
-from lopsided.optim.losses import correct, losses
+from lopsided.core.batch import Batch
+from lopsided.core.shapes import Classes, Scalar
+from lopsided.optim.losses import accuracy_shares, loss_share, mean
 from lopsided.optim.optimizers import SGD, AdamW
 
-NUMBERS = Sample(None, jnp.array([1.0, -1.0, 1.0]), jnp.ones(3), None)
+NUMBERS = Batch(jnp.zeros((3, 1)), jnp.array([1.0, -1.0, 1.0]))
 F = jnp.array([0.5, 2.0, -3.0])
 
 
@@ -20,23 +21,29 @@ F = jnp.array([0.5, 2.0, -3.0])
     ],
 )
 def test_number_losses(name, formula):
-    np.testing.assert_allclose(losses(name, F, NUMBERS), formula(np.asarray(F), np.asarray(NUMBERS.targets)), rtol=1e-6)
+    expected = formula(np.asarray(F), np.asarray(NUMBERS.targets))
+    np.testing.assert_allclose(loss_share(name, F, NUMBERS).total, expected, rtol=1e-6)
 
 
 def test_cross_entropy_ignores_masked_positions():
     logits = jax.random.normal(jax.random.key(0), (2, 3, 5))
-    batch = Sample(None, jnp.array([[0, 1, 2], [3, 4, 0]]), jnp.array([[1.0, 0, 1], [1, 1, 1]]), None)
+    batch = Batch(jnp.zeros((2, 3)), jnp.array([[0, 1, 2], [3, 4, 0]]), jnp.array([[1.0, 0, 1], [1, 1, 1]]))
     p = jax.nn.log_softmax(logits)
-    expected = [-(p[0, 0, 0] + p[0, 2, 2]) / 2, -(p[1, 0, 3] + p[1, 1, 4] + p[1, 2, 0]) / 3]
-    np.testing.assert_allclose(losses("cross-entropy", logits, batch), expected, rtol=1e-5)
+    share = loss_share("cross-entropy", logits, batch)
+    expected = [-(p[0, 0, 0] + p[0, 2, 2]), -(p[1, 0, 3] + p[1, 1, 4] + p[1, 2, 0])]
+    np.testing.assert_allclose(share.total, expected, rtol=1e-5)
+    assert share.weight.tolist() == [2, 3]
+    assert float(mean(share)) == pytest.approx(sum(map(float, expected)) / 5, rel=1e-5)
 
 
 def test_correct_needs_every_position():
     targets = jnp.array([[0, 1], [0, 1], [0, 1]])
     logits = jax.nn.one_hot(jnp.array([[0, 1], [0, 2], [0, 2]]), 3)
     mask = jnp.array([[1.0, 1], [1, 1], [1, 0]])
-    assert correct(logits, Sample(None, targets, mask, None)).tolist() == [1, 0, 1]
-    assert correct(F, NUMBERS).tolist() == [1, 0, 0]
+    found = accuracy_shares(logits, Batch(targets, targets, mask), Classes(3, (0, 1)))
+    assert found["accuracy"].total.tolist() == [1, 0, 1]
+    assert accuracy_shares(F, NUMBERS, Scalar(True))["accuracy"].total.tolist() == [1, 0, 0]
+    assert accuracy_shares(F, NUMBERS, Scalar(False)) == {}
 
 
 def test_schedule():

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from lopsided.core.errors import InputError
 from lopsided.core.spec import Spec
-from lopsided.runs.recipe_run import _changed, prepare
+from lopsided.runs.overrides import apply
+from lopsided.runs.recipe_run import prepare
 from tests.conftest import PARITY, TRACKING
 
 EXAMPLES = 10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 300
@@ -37,7 +38,7 @@ values = st.text(max_size=12) | st.recursive(
 def refusal(base, override):
     """None, or the one line that the user reads; anything else than InputError fails the test."""
     try:
-        spec = _changed(base, [override])
+        spec = apply(base, [override])
     except InputError as error:
         return str(error)
     assert Spec.parse(json.loads(spec.canonical_json())) == spec

@@ -21,15 +21,15 @@ LONGEST = 40
 
 
 @partial(jax.jit, static_argnums=0)
-def _draw(skeleton, dials, key):
-    return jax.vmap(lambda t: skeleton.with_traced(dials).draw(key, t).index)(jnp.arange(LONGEST))
+def _draw(plan, values, key):
+    return jax.vmap(lambda t: plan.with_traced(values).draw(key, t).index)(jnp.arange(LONGEST))
 
 
 def indices(plan, steps, key=KEY):
     """(steps, batch) indices, drawn as the engine draws them: sizes are traced, so one compilation serves them all."""
-    dials = plan.traced_values()
-    zero = plan.with_traced(jax.tree.map(lambda x: 1, dials))
-    return np.asarray(_draw(zero, dials, key))[:steps]
+    values = plan.traced_values()
+    one = plan.with_traced(jax.tree.map(lambda x: 1, values))
+    return np.asarray(_draw(one, values, key))[:steps]
 
 
 @given(st.sampled_from([1, 7, 32]), st.integers(1, 30))
@@ -72,7 +72,7 @@ def test_phases_stay_in_nested_subsets(pairs, batch):
     pairs = sorted(pairs)
     plan = Phases(batch=batch, phases=[{"size": n, "steps": t} for n, t in pairs])
     steps = sum(t for _, t in pairs)
-    plan.declared(steps)
+    plan.check_steps(steps)
     drawn, start = indices(plan, steps), 0
     for size, length in pairs:
         assert drawn[start : start + length].max() < size
@@ -108,13 +108,13 @@ def test_impossible_phases_are_refused(phases, match):
 
 def test_curriculum_mixes_levels_as_declared():
     plan = Curriculum(batch=4000, stages=[{"steps": 2, "weights": [1]}, {"steps": 3, "weights": [0, 1, 3]}])
-    plan.declared(5)
+    plan.check_steps(5)
     levels = [np.asarray(plan.draw(KEY, t).level) for t in range(5)]
     assert (np.concatenate(levels[:2]) == 0).all()
     later = np.bincount(np.concatenate(levels[2:]), minlength=3) / 12000
     np.testing.assert_allclose(later, [0, 0.25, 0.75], atol=0.02)
     with pytest.raises(InputError, match="add up to 5"):
-        plan.declared(6)
+        plan.check_steps(6)
 
 
 @settings(max_examples=10)
@@ -124,7 +124,7 @@ def test_draws_are_functions_of_key_and_step(size, step):
         assert (plan.draw(KEY, step).index == plan.draw(KEY, step).index).all()
 
 
-def test_sizes_and_lengths_of_phases_are_dials():
+def test_sizes_and_lengths_of_phases_are_traced():
     """Members with other phase sizes share a program."""
     a, b = (Phases(batch=4, phases=[{"size": n, "steps": 2}, {"size": 9, "steps": 3}]) for n in (3, 5))
     assert a.static_key() == b.static_key()
@@ -148,19 +148,19 @@ def test_full_batch_phases_use_all_of_the_phase(pairs):
             step, seen, largest = step + 1, seen + size, max(largest, size)
             assert plan.seen(step) == seen
             assert plan.distinct(step) == largest
-    plan.declared(step)
+    plan.check_steps(step)
     with pytest.raises(InputError, match="add up"):
-        plan.declared(step + 1)
+        plan.check_steps(step + 1)
 
 
 def test_full_batch_phases_train_as_full_batches_do(parity):
     """One phase is full-batch gradient descent; a second, larger one goes on from there."""
     from lopsided.core.engine import Member
-    from lopsided.engines.ensemble import Ensemble
+    from tests.engines import engine
 
     def loss(plan, steps):
         spec = parity(plan=plan, steps=steps, evaluation={"every": 3, "samples": 64})
-        return [float(s.metrics["test/loss"][0]) for s in Ensemble([Member(spec, 1)]).run()]
+        return [float(s.metrics["test/loss"][0]) for s in engine([Member(spec, 1)]).run()]
 
     plain = loss({"name": "full-batch", "size": 48}, 6)
     same = loss({"name": "full-batch-phases", "phases": [{"steps": 6, "size": 48}]}, 6)

@@ -11,7 +11,6 @@ from lopsided.core.engine import Member
 from lopsided.core.errors import InputError
 from lopsided.core.keys import stream
 from lopsided.core.spec import Spec
-from lopsided.engines.ensemble import Ensemble
 from lopsided.plans.auto_schedule import AutoSchedule
 from lopsided.plans.by_group import ByGroup
 from lopsided.plans.phases import Phases
@@ -21,6 +20,7 @@ from lopsided.runs.rows import rows_of
 from lopsided.runs.worker import run
 from lopsided.store.parts import Store
 from lopsided.store.results import load
+from tests.engines import engine
 
 KEY = stream(3, "plan")
 
@@ -43,7 +43,7 @@ def test_the_papers_schedules_fill_an_online_run_exactly():
 def test_epochs_become_steps_and_the_last_phase_takes_what_is_left():
     plan = Phases(batch=8, phases=[{"size": 40, "epochs": 3}, {"share": 0.5}], online_steps=100)
     assert [(p.size, p.steps) for p in plan.phases] == [(40, 15), (400, 85)]
-    plan.declared(100)
+    plan.check_steps(100)
     written = Phases(batch=8, phases=[{"size": 40, "steps": 15}, {"size": 400, "steps": 85}])
     assert plan.content_hash() == written.content_hash()
 
@@ -82,7 +82,7 @@ def test_two_set_mixes_as_declared(size, repeated):
 
 def test_two_sets_fresh_samples_stay_outside():
     with pytest.raises(InputError, match="2\\^32"):
-        TwoSet(size=2**31 - 1, batch=2**16).declared(2**16)
+        TwoSet(size=2**31 - 1, batch=2**16).check_steps(2**16)
 
 
 # ---------------------------------------------------------------- by-group
@@ -102,7 +102,7 @@ def spec(plan, **changes):
 
 
 def trained(a_spec, seed=0):
-    ensemble = Ensemble([Member(a_spec, seed)])
+    ensemble = engine([Member(a_spec, seed)])
     stretches = list(ensemble.run())
     return jax.device_get(ensemble.state), stretches
 
@@ -159,9 +159,9 @@ def test_impossible_streams_are_refused(others, match):
 
 def walk(plan, accuracies):
     """Phases that follow these batch accuracies."""
-    memory, phases = plan.begin(), []
+    memory, phases = plan.init_state(), []
     for accuracy in accuracies:
-        memory = plan.heard(memory, jnp.float32(accuracy))
+        memory = plan.update(memory, jnp.float32(accuracy))
         phases.append(int(memory.phase))
     return phases, memory
 
@@ -185,14 +185,14 @@ def test_sizes_are_the_papers():
 def test_distinct_samples_are_the_members_own():
     plan = AutoSchedule(batch=16, first=20, last=90, phases=2, epochs=2)
     _, memory = walk(plan, [0.0] * 9)  # four steps on 20, five on 90
-    told = plan.told(memory)
+    told = plan.metrics(memory)
     keys = [stream(s, "plan") for s in range(200)]
     seen = []
     for key in keys:
-        state, found = plan.begin(), []
+        state, found = plan.init_state(), []
         for t in range(9):
             found.append(np.asarray(plan.draw(key, t, state).index))
-            state = plan.heard(state, jnp.float32(0))
+            state = plan.update(state, jnp.float32(0))
         seen.append(len(np.unique(np.concatenate(found))))
     assert float(told["plan/distinct"]) == pytest.approx(np.mean(seen), rel=0.02)
     assert float(told["plan/phase"]) == 2
@@ -203,7 +203,7 @@ def test_members_of_an_ensemble_advance_separately_and_rows_say_so():
     plan = {"name": "auto-schedule", "batch": 8, "first": 8, "last": 64, "phases": 4, "accuracy": 0.9, "epochs": 20}
     specs = [spec(plan, steps=60, optimizer={"name": "sgd", "lr": lr}) for lr in (0.001, 1.0, 4.0)]
     members = [Member(s, 5) for s in specs]
-    ensemble = Ensemble(members)
+    ensemble = engine(members)
     stretches = list(ensemble.run())
     phases = np.stack([s.metrics["plan/phase"] for s in stretches], axis=1)
     assert len({tuple(row) for row in phases.tolist()}) == 3
@@ -240,10 +240,10 @@ def test_a_diverged_member_still_counts():
 def test_never_is_a_number_of_epochs():
     """A million epochs of 3,000 steps are more steps than an int32 counts."""
     plan = AutoSchedule(batch=1, first=3000, last=3000, epochs=10**6)
-    memory = plan.begin()._replace(steps=jnp.int32(2999))
-    assert int(plan.heard(memory, jnp.float32(0)).phase) == 0
-    long = plan.begin()._replace(taken=jnp.full(6, 2**30, jnp.int32))
-    assert float(AutoSchedule(batch=64, first=10, last=20).told(long)["plan/distinct"]) == pytest.approx(20)
+    memory = plan.init_state()._replace(steps=jnp.int32(2999))
+    assert int(plan.update(memory, jnp.float32(0)).phase) == 0
+    long = plan.init_state()._replace(taken=jnp.full(6, 2**30, jnp.int32))
+    assert float(AutoSchedule(batch=64, first=10, last=20).metrics(long)["plan/distinct"]) == pytest.approx(20)
 
 
 def test_auto_schedule_needs_right_and_wrong_answers():

@@ -82,11 +82,11 @@ def flow(**plan):
 
 def test_a_settled_flow_stands_still_and_was_not_changed_before():
     from lopsided.core.engine import Member
-    from lopsided.engines.ensemble import Ensemble
+    from tests.engines import engine
 
     assert "settled" not in flow().canonical_json()
     runs = [
-        np.array([c.metrics["test/loss"][0] for c in Ensemble([Member(flow(**plan), 3)]).run()])
+        np.array([c.metrics["test/loss"][0] for c in engine([Member(flow(**plan), 3)]).run()])
         for plan in ({}, {"settled": 1e-6})
     ]
     early = runs[0] > 1e-5

@@ -5,15 +5,16 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from lopsided.core.batch import Batch
 from lopsided.core.engine import Member
 from lopsided.core.errors import InputError
 from lopsided.core.keys import stream
 from lopsided.core.spec import Spec
-from lopsided.engines.ensemble import Ensemble
+from lopsided.core.task import SampleContext
 from lopsided.engines.idealised import Idealised
 from lopsided.tasks._tensor import correlation_loss, square_loss
-from lopsided.theory.additive_teacher import idealised
 from lopsided.theory.greedy_selection import greedy_selection, selection_matrix
+from tests.engines import engine
 
 MIXTURE = ((4, 0.8), (6, 0.6))
 PROBES = [{"name": "directions"}, {"name": "overlap-matrix", "size": 3}, {"name": "population-loss"}]
@@ -36,7 +37,7 @@ def teacher_student(**changes):
 
 
 def train(*specs, seeds=(0,)):
-    ensemble = Ensemble([Member(s, k) for s in specs for k in seeds])
+    ensemble = engine([Member(s, k) for s in specs for k in seeds])
     curves = [c for c in ensemble.run() if c is not None]
     return ensemble, {k: np.stack([c.metrics[k] for c in curves], 1) for k in curves[0].metrics}
 
@@ -80,7 +81,7 @@ def test_gradient_equals_finite_differences_through_the_student():
         latent = spec.task.latent(stream(0, "world"))
         params = spec.model.init(stream(0, "init"), spec.task.inputs, spec.task.outputs)
         params = jax.tree.map(lambda x: x.astype(jnp.float64) * 5, params)
-        loss = lambda p: spec.task.population_loss(p, latent, "square", None)  # noqa: E731
+        loss = lambda p: spec.task.exact_loss(p, latent, "square", None)  # noqa: E731
         gradient = jax.grad(loss)(params).v
         for k, i in ((0, 0), (2, 5), (5, 11)):
             step = jnp.zeros_like(params.v).at[k, i].set(1e-6)
@@ -93,14 +94,14 @@ def test_per_sample_gradients_average_to_the_population_gradient():
     spec = teacher_student(model={"name": "student", "width": 3, "sigma_0": 0.7})
     latent = spec.task.latent(stream(0, "world"))
     params = spec.model.init(stream(0, "init"), spec.task.inputs, spec.task.outputs)
-    exact = jax.grad(lambda p: spec.task.population_loss(p, latent, "square", None))(params).v
+    exact = jax.grad(lambda p: spec.task.exact_loss(p, latent, "square", None))(params).v
     key = stream(1, "train")
 
     @jax.vmap
     def of_sample(index):
         def loss(p):
-            sample = spec.task.sample(key, index, None, latent)
-            return 0.5 * (p(sample.inputs[None])[0] - sample.targets) ** 2
+            sample = spec.task.sample(key, index, SampleContext(latent))
+            return 0.5 * (p(Batch(sample.inputs[None]))[0] - sample.targets) ** 2
 
         return jax.grad(loss)(params).v
 
@@ -128,7 +129,7 @@ def test_members_start_alike_in_all_three_ways():
     plans = ({"name": "population"}, {"name": "online", "batch": 4}, {"name": "population", "precision": 32})
     starts = []
     for plan in plans:
-        ensemble = Ensemble([Member(teacher_student(plan=plan), 7)])
+        ensemble = engine([Member(teacher_student(plan=plan), 7)])
         starts.append(np.asarray(ensemble.state.params.v[0]))
     for other in starts[1:]:
         assert (starts[0].astype(np.float32) == other).all()
@@ -165,13 +166,13 @@ def test_small_steps_follow_the_flow():
 def test_flow_is_never_cut_between_evaluations():
     """Adaptive steps restart at a cut, so slices, however short, must not make any."""
     spec = teacher_student(plan={"name": "population", "dynamics": "flow"})
-    one, two = (Ensemble([Member(spec, 0)]) for _ in range(2))
+    one, two = (engine([Member(spec, 0)]) for _ in range(2))
     a = [c for c in one.run() if c is not None]
     b = [c for c in two.run(1e-6) if c is not None]
     assert all((x.metrics["test/loss"] == y.metrics["test/loss"]).all() for x, y in zip(a, b, strict=True))
 
 
-def test_dials_of_a_population_ensemble_keep_their_precision():
+def test_traced_fields_of_a_population_ensemble_keep_their_precision():
     """beta, sigma_0 and lr ride inside one program in 64 bits."""
     specs = [
         teacher_student(
@@ -205,9 +206,9 @@ def test_probe_selects_like_theory_and_measures_what_it_says():
     now = v / np.linalg.norm(v, axis=1, keepdims=True)
     for i, k in enumerate(chosen.neuron):
         for j, p in enumerate(chosen.direction):
-            assert metrics[f"matrix/{i + 1}/{j + 1}"][0, -1] == pytest.approx(now[k, p] ** 2, abs=1e-12)
+            assert metrics["matrix"][0, -1, i, j] == pytest.approx(now[k, p] ** 2, abs=1e-12)
     strength = (np.linalg.norm(v, axis=1)[:, None] ** 2 * now[:, :3] ** 4).sum(0) / weights
-    np.testing.assert_allclose([metrics[f"strength/{p}"][0, -1] for p in (1, 2, 3)], strength, rtol=1e-10)
+    np.testing.assert_allclose(metrics["strength"][0, -1], strength, rtol=1e-10)
 
 
 def test_idealised_members_predict_the_population_run():
@@ -215,18 +216,16 @@ def test_idealised_members_predict_the_population_run():
         plan={"name": "population", "dynamics": "flow"}, steps=2000, model={"name": "student", "width": 6}
     )
     _, found = train(flow, seeds=(0, 1))
-    ideal = Idealised(
-        [Member(flow.model_copy(update={"plan": teacher_student(plan={"name": "idealised"}).plan}), k) for k in (0, 1)],
-        idealised,
-    )
+    plan = teacher_student(plan={"name": "idealised"}).plan
+    ideal = Idealised([Member(flow.model_copy(update={"plan": plan}), k) for k in (0, 1)])
     predicted = list(ideal.run())
     assert predicted[-1].step == 2000
     steps = np.array([c.step for c in predicted])
     for seed in (0, 1):
-        at = predicted[0].metrics["predicted/time/1"][seed]
-        measured = steps[np.argmax(found["strength/1"][seed] > 0.5)]
+        at = predicted[0].metrics["predicted/time"][seed, 0]
+        measured = steps[np.argmax(found["strength"][seed, :, 0] > 0.5)]
         assert 0.6 < measured / at < 1.6  # d = 12 is small
-        assert predicted[0].metrics["neuron/1"][seed] == found["neuron/1"][seed, -1]
+        assert predicted[0].metrics["neuron"][seed, 0] == found["neuron"][seed, -1, 0]
     assert predicted[-1].metrics["population/loss"].max() == 0
 
 
@@ -254,8 +253,8 @@ def test_chain_learns_its_slope():
         probes=[{"name": "directions"}],
     )
     _, metrics = train(spec)
-    assert metrics["strength/1"][0, -1] == pytest.approx(1, abs=1e-5)
-    assert metrics["test/loss"][0, 0] == pytest.approx(0.5 * (1 - metrics["strength/1"][0, 0]) ** 2, rel=1e-9)
+    assert metrics["strength"][0, -1, 0] == pytest.approx(1, abs=1e-5)
+    assert metrics["test/loss"][0, 0] == pytest.approx(0.5 * (1 - metrics["strength"][0, 0, 0]) ** 2, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -319,7 +318,7 @@ def test_steps_under_skill_frequencies_are_those_of_theory(start, end):
 
     skills = {"name": "annealed", "start": start, "end": end, "begin": 0.0, "finish": 0.5}
     spec = composition({"name": "population"}, skills if start else {"name": "uniform"})
-    ensemble = Ensemble([Member(spec, s) for s in range(3)])
+    ensemble = engine([Member(spec, s) for s in range(3)])
     found = list(ensemble.run())[-1].metrics
     for seed in range(3):
         u, order = member_of(spec, seed)
@@ -338,13 +337,13 @@ def test_flow_under_moving_frequencies_is_the_limit_of_small_steps():
     fine = composition(
         {"name": "population"}, skills, steps=4000, optimizer={"name": "sgd", "lr": 0.0005}, evaluation={"every": 4000}
     )
-    values = [list(Ensemble([Member(s, 1)]).run())[-1].metrics["skills/error"] for s in (flow, fine)]
+    values = [list(engine([Member(s, 1)]).run())[-1].metrics["skills/error"] for s in (flow, fine)]
     assert values[0] == pytest.approx(values[1], rel=1e-3)
 
 
 def test_exact_loss_of_the_product_model_is_what_samples_average_to():
     spec = composition({"name": "online", "batch": 8}, {"name": "power-law", "alpha": 1.0}, probes=["population-loss"])
-    found = list(Ensemble([Member(spec, s) for s in range(8)]).run())[-1].metrics
+    found = list(engine([Member(spec, s) for s in range(8)]).run())[-1].metrics
     assert found["population/loss"].mean() == pytest.approx(found["test/loss"].mean(), rel=0.1)
 
 

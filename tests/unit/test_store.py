@@ -1,62 +1,75 @@
+import hashlib
 import json
 
 import numpy as np
 import pytest
 
-from lopsided.core.errors import InputError
+from lopsided.core.errors import InputError, StoreError
 from lopsided.runs.worker import run
-from lopsided.store.parts import Part, Store, StoreError, job_name
+from lopsided.store.parts import Part, Store, job_name
 from lopsided.store.results import load
-from lopsided.store.rows import COLUMNS, connect, no_rows, write_rows
+from lopsided.store.rows import COLUMNS, no_rows, write_rows
+from lopsided.store.tables import connect
+
+SPEC = '{"a": 1}'
+A = hashlib.sha256(SPEC.encode()).hexdigest()[:16]
 
 
-def fake_rows(spec="a", seed=0, step=10, value=1.0):
+def fake_rows(spec=A, seed=0, step=10, value=1.0):
     made = {
         "spec": np.array([spec], dtype=object),
         "seed": np.array([seed], np.uint64),
         "metric": np.array(["m"], dtype=object),
         "diverged": np.array([False]),
+        "shape": np.array([None], object),
+        "elements": np.array([None], object),
     }
     numbers = {"step": step, "samples": step, "distinct_samples": step, "seconds": 0.0, "value": value}
     return made | {k: np.array([v], float) for k, v in numbers.items()}
 
 
-def fake_part(step=10, final=True, members=(("a", 0),), start=0):
-    return Part(job_name(members), start, step, final, 0.0, tuple(members), {"a": {}}, {})
+def fake_part(step=10, final=True, members=((A, 0),), start=0, parent="", token="0"):
+    return Part(job_name(members), start, step, final, 0.0, tuple(members), {A: SPEC}, {}, "code", parent, token)
 
 
 def test_members_are_complete_only_with_their_last_part(tmp_path):
     store = Store(tmp_path)
     store.require_writable()
-    store.commit(fake_part(5, final=False), fake_rows(step=5))
+    first = fake_part(5, final=False)
+    store.commit(first, fake_rows(step=5))
     assert store.complete() == {}
-    store.commit(fake_part(10, start=5), fake_rows())
-    assert list(store.complete()) == [("a", 0)]
+    store.commit(fake_part(10, start=5, parent=first.folder), fake_rows())
+    assert list(store.complete()) == [(A, 0)]
 
 
 def test_a_part_without_rows_is_no_obstacle(tmp_path):
     store = Store(tmp_path)
     store.require_writable()
-    store.commit(fake_part(5, final=False), no_rows())
-    store.commit(fake_part(10, start=5), fake_rows())
+    first = fake_part(5, final=False)
+    store.commit(first, no_rows())
+    store.commit(fake_part(10, start=5, parent=first.folder), fake_rows())
     with connect(store) as con:
-        assert con.execute("SELECT spec, seed, value, diverged FROM rows").fetchall() == [("a", 0, 1.0, False)]
+        assert con.execute("SELECT spec, seed, value, diverged FROM rows").fetchall() == [(A, 0, 1.0, False)]
 
 
-def test_a_part_is_committed_once(tmp_path):
+def test_two_chains_of_one_job_are_read_once(tmp_path):
+    """Two processes that took one job by mistake: neither overwrites the other, and every reader sees one of them."""
     store = Store(tmp_path)
     store.require_writable()
-    store.commit(fake_part(), fake_rows(value=1.0))
-    store.commit(fake_part(), fake_rows(value=2.0))
+    for token in ("1", "2"):
+        first = fake_part(5, final=False, token=token)
+        store.commit(first, fake_rows(step=5, value=float(token)))
+        store.commit(fake_part(10, start=5, parent=first.folder, token=token), fake_rows(value=float(token)))
+    assert store.survey().damaged == []
     with connect(store) as con:
-        assert con.execute("SELECT value FROM rows").fetchall() == [(1.0,)]
+        assert con.execute("SELECT step, value FROM rows ORDER BY step").fetchall() == [(5, 1.0), (10, 1.0)]
 
 
 def test_a_member_in_two_jobs_is_read_once(tmp_path):
     store = Store(tmp_path)
     store.require_writable()
     store.commit(fake_part(), fake_rows())
-    members = (("a", 0), ("a", 1))
+    members = ((A, 0), (A, 1))
     both = {k: np.concatenate([fake_rows()[k], fake_rows(seed=1)[k]]) for k in COLUMNS}
     store.commit(fake_part(members=members), both)
     with connect(store) as con:
@@ -101,8 +114,8 @@ def test_run_load_and_accounting(parity, tmp_path):
     assert a.metric("test/accuracy").shape == (3, 3)
     assert load(store, "r", "laptop", specs, {"a": 4, "b": 3}) is None
     part = next((tmp_path / "parts").glob("*/part.json"))
-    provenance = json.loads(part.read_text())["provenance"]
-    assert {"software", "device", "machine", "command", "finished"} <= set(provenance)
+    provenance = json.loads(part.read_text())["part"]["provenance"]
+    assert {"software", "device", "execution", "machine", "command", "finished"} <= set(provenance)
 
 
 def test_divergence_is_in_the_rows_and_counts_as_not_learned(parity, tmp_path):
@@ -116,13 +129,10 @@ def test_divergence_is_in_the_rows_and_counts_as_not_learned(parity, tmp_path):
         assert con.execute("SELECT count(*) FROM rows WHERE diverged AND value IS NULL").fetchone()[0] > 0
 
 
-def test_memory_pieces_do_not_change_results(parity, tmp_path, monkeypatch):
-    import lopsided.run as run_module
-
+def test_the_size_of_jobs_changes_no_result(parity, tmp_path):
     spec = parity()
     run([spec], 6, Store(tmp_path / "whole"))
-    monkeypatch.setattr(run_module, "members_per_job", lambda spec: 4)
-    run([spec], 6, Store(tmp_path / "pieces"))
+    run([spec], 6, Store(tmp_path / "pieces"), job_size=4)
     assert len(Store(tmp_path / "pieces").parts()) == 2
     values = [
         load(Store(tmp_path / f), "r", "laptop", {"a": spec}, {"a": 6})["a"].metric("test/loss")

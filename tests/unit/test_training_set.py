@@ -9,8 +9,9 @@ from lopsided.core.errors import InputError
 from lopsided.core.keys import stream
 from lopsided.core.registry import registered
 from lopsided.core.spec import Spec
-from lopsided.core.training_set import CHANGES
-from lopsided.engines import training_stream
+from lopsided.core.task import SampleContext, latent_of
+from lopsided.core.training_set import NEEDS, supported
+from lopsided.engines.sampling import context_of, training_sample
 
 SIM = {
     "task": {"name": "single-index", "d": 12},
@@ -23,17 +24,16 @@ SIM = {
 }
 
 
-def samples(spec, n, seed=3, random=None, name="train"):
-    latent, train = spec.task.latent(stream(seed, "world")), stream(seed, name)
+def samples(spec, n, seed=3, random=None):
     words = jnp.array([seed, 0], jnp.uint32)
 
     @jax.jit
     def draw():
-        change = training_stream.change_of(spec, words, train, latent)
-        one = lambda i: training_stream.sample(spec, change, train, i, None, latent, None, random)  # noqa: E731
+        member = context_of(spec, words)
+        one = lambda i: training_sample(member, i, None, None, random)  # noqa: E731
         return jax.vmap(one)(jnp.arange(n, dtype=jnp.uint32))
 
-    return draw(), latent
+    return draw(), latent_of(spec.task, stream(seed, "world"))
 
 
 def test_balanced_inputs_have_mean_zero(parity):
@@ -80,7 +80,7 @@ def test_a_biased_stream_has_the_means_of_the_small_sample(parity):
     spec = parity(training_set={"biased_by": 8}, plan={"name": "online", "batch": 16})
     found, latent = samples(spec, 20_000)
     x = np.asarray(found.inputs)
-    first = jax.vmap(lambda i: spec.task.sample(stream(3, "bias"), i, None, latent).inputs)(jnp.arange(8))
+    first = jax.vmap(lambda i: spec.task.sample(stream(3, "bias"), i, SampleContext(latent)).inputs)(jnp.arange(8))
     np.testing.assert_allclose(x.mean(0), np.asarray(first).mean(0), atol=0.03)
     assert all(spec.task.oracle(a, latent) == b for a, b in zip(x[:200], np.asarray(found.targets), strict=False))
     centred = x - x.mean(0)
@@ -118,14 +118,14 @@ def test_random_direction_keeps_the_link():
     # E[y x x x] points at the direction: its overlap with the true one is that of two random directions.
     other = spec.task.latent(jax.random.fold_in(stream(3, "labels"), 0))
     np.testing.assert_allclose(
-        a, np.asarray(jax.vmap(lambda v: spec.task.of_inputs(v, other).targets)(x)), rtol=1e-4, atol=1e-4
+        a, np.asarray(jax.vmap(lambda v: spec.task.of_coordinates(v, other).targets)(x)), rtol=1e-4, atol=1e-4
     )
     assert abs(float(other @ latent)) < 0.95
 
 
-@pytest.mark.parametrize("name", registered("task"))
-def test_what_a_task_says_it_supports_is_known(name):
-    assert registered("task")[name].supports <= set(CHANGES)
+def test_every_change_has_a_task_that_can_make_it():
+    able = {change for cls in registered("task").values() for change in supported(cls())}
+    assert able == set(NEEDS)
 
 
 @pytest.mark.parametrize(

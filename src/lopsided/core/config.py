@@ -2,9 +2,9 @@
 
 A **traced** field is only a number to the compiled program: a learning rate, an exponent, a data-set size. Members of
 one ensemble may differ in their traced fields; whatever else differs (a width, a batch size, a task) changes the
-program and splits the ensemble. `Config.static_key()` is what must be equal, `Config.traced_values()` is what may differ, and
-`config.with_traced(values)` is the same configuration with these values, which may be JAX tracers: its methods work on
-them exactly as on Python numbers.
+program and splits the ensemble. `Config.static_key()` is what must be equal, `Config.traced_values()` is what may
+differ, and `config.with_traced(values)` is the same configuration with these values, which may be JAX tracers: its
+methods work on them exactly as on Python numbers.
 """
 
 from __future__ import annotations

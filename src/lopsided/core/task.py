@@ -121,6 +121,14 @@ class HasChance(ABC):
         return self.chance
 
 
+class HoldsOut(ABC):
+    """Some of what tests ask never comes in training."""
+
+    @abstractmethod
+    def held_out(self, inputs: np.ndarray) -> bool:
+        """Whether the inputs of a sample hold something that training must never draw."""
+
+
 class FiniteInputs(ABC):
     """There are finitely many inputs."""
 

@@ -46,9 +46,9 @@ class Idealised(Engine):
 
     @classmethod
     def check(cls, spec: Spec) -> None:
-        refuse_samples(spec)
         if not isinstance(spec.task, ExactLoss):
             raise InputError(without_formula(spec))
+        refuse_samples(spec)
         _prediction(spec).check(spec)
         if not is_constant(spec.optimizer):
             raise InputError(

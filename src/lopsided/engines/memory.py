@@ -11,6 +11,7 @@ import jax
 import numpy as np
 
 from lopsided.core.execution import Execution
+from lopsided.engines.members import tree_bytes
 
 if TYPE_CHECKING:
     from lopsided.engines.program import Program
@@ -35,7 +36,8 @@ class Memory(NamedTuple):
     state: int
     """What stays: the members' states."""
     temporary: int
-    """What comes and goes: the block that advances (its state again, its gradients), and its activations."""
+    """What comes and goes: gradients, updates and activations of the block that advances; copies of states where members
+    advance block after block."""
 
     @property
     def total(self) -> int:
@@ -44,10 +46,10 @@ class Memory(NamedTuple):
 
 def predicted(program: Program, members: int, block: int) -> Memory:
     """For `members` members on one device, `block` of them advancing together."""
-    per_member = program.state_bytes
-    working = 3 * per_member + program.block_bytes  # the block's state, the next state, gradients and updates
-    copied = members * per_member if block < members else 0  # blocks are gathered into a new array
-    return Memory(members * per_member, block * working + copied)
+    state, gradients = program.state_bytes, tree_bytes(program.state_shape.params)
+    working = 2 * gradients + program.block_bytes
+    copied = (members + block) * state if block < members else 0  # blocks are taken out, and gathered into a new array
+    return Memory(members * state, block * working + copied)
 
 
 def micro_batch(batch_size: int, activation_bytes: int) -> int:

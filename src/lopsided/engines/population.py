@@ -45,11 +45,10 @@ SHORTEST, SHORTEST_SETTLING = 1e-9, 1e-13
 class PopulationProgram(Program):
     """Steps on, or flow along, the exact gradient."""
 
-    cuttable = True
-
     def __init__(self, template: Spec, execution: Execution):
         super().__init__(template, execution)
         self.float_type = np.float64 if _plan(template).precision == 64 else np.float32
+        self.cuttable = _plan(template).dynamics == "steps"  # adaptive steps restart at a cut, which would change them
 
     def init(self, traced: TracedMember) -> State:
         spec, params = self.bound(traced), self._params(traced)
@@ -165,9 +164,9 @@ class PopulationEnsemble(EnsembleEngine):
 
     @classmethod
     def check(cls, spec: Spec) -> None:
-        refuse_samples(spec)
         if not isinstance(spec.task, ExactLoss):
             raise InputError(without_formula(spec))
+        refuse_samples(spec)
         spec.task.check_exact_loss(spec.model, spec.loss)
         if _plan(spec).dynamics == "flow" and not is_constant(spec.optimizer):
             raise InputError(

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -39,7 +39,7 @@ class Program(ABC):
     """Functions of one member, which `engines.ensemble` compiles over many."""
 
     float_type: Any = np.float32
-    cuttable: ClassVar[bool]
+    cuttable: bool = True
     """Whether a stretch between evaluations may be cut anywhere without changing a number."""
 
     def __init__(self, template: Spec, execution: Execution):
@@ -92,8 +92,6 @@ class Program(ABC):
 
 class SampledProgram(Program):
     """Training on samples that the plan draws."""
-
-    cuttable = True
 
     def init(self, traced: TracedMember) -> State:
         spec = self.bound(traced)

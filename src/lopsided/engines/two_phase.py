@@ -41,8 +41,6 @@ class Record(NamedTuple):
 class TwoPhaseProgram(Program):
     """Single precision; the time to escape is of order sqrt(N), never long enough for rounding to matter."""
 
-    cuttable = True
-
     def init(self, traced: TracedMember) -> State:
         """Weights, and the moment matrix of the member's samples."""
         spec = self.bound(traced)

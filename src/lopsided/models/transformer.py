@@ -24,6 +24,8 @@ from lopsided.core.shapes import Classes, Inputs, Scalar, Tokens, Vector
 from lopsided.models._parts import Attention, Block, FeedForward, Linear, Norm, Where
 
 SMALL = 0.02
+UNROLLED = 2
+"""Up to so many layers are unrolled: a loop of one turn would save no compile time."""
 
 
 class Network(eqx.Module):
@@ -33,7 +35,7 @@ class Network(eqx.Module):
     embedding: Float[Array, "vocabulary D"] | None
     read_in: Linear | None
     position: Float[Array, "L D"] | None
-    blocks: Stack
+    blocks: Stack | tuple[Block, ...]
     norm: Norm
     head: Linear | None
     read: tuple[int, ...] | None = eqx.field(static=True)
@@ -46,10 +48,11 @@ class Network(eqx.Module):
         one = layer(lambda h, block: block(h, at, None))
         # The layers before the last see every position, and so does the last where every position is read.
         alike = len(self.blocks) if self.read is None else len(self.blocks) - 1
-        if alike == 1:
-            h = one(h, self.blocks[0])
-        elif alike > 1:  # scanned: compile time does not grow with depth
+        if isinstance(self.blocks, Stack):  # scanned: compile time does not grow with depth
             h, _ = jax.lax.scan(lambda h, block: (one(h, block), None), h, self.blocks[:alike])
+        else:
+            for block in self.blocks[:alike]:
+                h = one(h, block)
         if self.read is not None:
             h = layer(lambda h, block: block(h, at, self.read))(h, self.blocks[-1])
         h = self.norm(h)
@@ -148,7 +151,9 @@ class Transformer(Model):
             embedding=normal(k_embed, inputs.vocabulary) if tokens else None,
             read_in=None if tokens else self._linear(k_embed, of_one, self.width),
             position=normal(k_position, length) if self.positions == "learned" else None,
-            blocks=Stack(jax.vmap(self._block)(keys[3:])),
+            blocks=Stack(jax.vmap(self._block)(keys[3:]))
+            if self.layers > UNROLLED
+            else tuple(map(self._block, keys[3:])),
             norm=self._norm(self.width),
             head=None if self.tied else self._linear(k_head, self.width, classes),
             read=(length - 1,) if isinstance(outputs, Scalar) else outputs.read,

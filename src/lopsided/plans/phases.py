@@ -105,7 +105,7 @@ class Phases(SampledPlan, FixedSets, MayRelabel):
         return any(p.labels == "random" for p in self.phases)
 
     def sizes(self) -> tuple[Any, ...]:
-        return tuple(p.size or 0 for p in self.phases)
+        return tuple(0 if p.size is None else p.size for p in self.phases)
 
     def seen(self, steps: int) -> int:
         return steps * self.batch

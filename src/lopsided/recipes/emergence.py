@@ -116,9 +116,7 @@ class Emergence(Recipe):
         names = [f"d = {f.setting('task.d')}" for f in flows]
         times = [
             over_members(name, predicted(t)[i], learned_at(f)[i][None], j, "points", legend=i == 0)
-            for j, (name, f, t) in enumerate(
-                zip([f"d = {f.setting('task.d')}" for f in flows], flows, theories, strict=True)
-            )
+            for j, (name, f, t) in enumerate(zip(names, flows, theories, strict=True))
             for i in range(min(4, len(f.seeds)))
         ]
         reach = np.array([min(x.x.min() for x in times), max(x.x.max() for x in times)])

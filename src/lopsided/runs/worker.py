@@ -55,9 +55,9 @@ def run(
     """Train every (spec, seed) that the store does not hold yet; returns when all of them are complete.
 
     Members whose specs differ only in traced fields and skill distributions train as one ensemble, cut into jobs of at
-    most `job_size` members (see `runs.jobs`). Several processes may run the same on one folder: each takes leases on the
-    jobs that it trains, and takes over those of a process that died. An interrupted job goes on from its last commit.
-    Setting `stop` commits and raises `Stopped`.
+    most `job_size` members (see `runs.jobs`). Several processes may run the same on one folder: each takes leases on
+    the jobs that it trains, and takes over those of a process that died. An interrupted job goes on from its last
+    commit. Setting `stop` commits and raises `Stopped`.
     """
     store.require_writable()
     store.require_readable()
@@ -158,8 +158,8 @@ class _Work:
             return [], None, len(missing)
 
     def _train(self, members: Sequence[Member], lease: Lease) -> int | None:
-        """Train a leased job to its end, committing on the way. Returns the number of diverged members, or None if another
-        process took the job over."""
+        """Train a leased job to its end, committing on the way. Returns the number of diverged members, or None if
+        another process took the job over."""
         with self.leases.hold(lease) as holder:
             try:
                 diverged = self._train_held(members, holder)

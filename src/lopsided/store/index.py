@@ -1,8 +1,8 @@
 """What was read of the parts, kept in OUT/index.json so that nobody reads and checks them twice.
 
-A part is read again when the size or a time stamp of its files changed. The status-change time is among them: writing into
-a file changes it, and no user can set it back. The index is only a memory: without it, or with a damaged one, everything
-is read again.
+A part is read again when the size or a time stamp of its files changed. The status-change time is among them: writing
+into a file changes it, and no user can set it back. The index is only a memory: without it, or with a damaged one,
+everything is read again.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Index:
         return Found(sound, damaged, unreadable, foreign)
 
     def _read(self, folder: Path, stamp: list[list[int]]) -> _Entry:
-        """Read and check one part: its text against its own checksum, its rows against theirs, names against contents."""
+        """Read and check one part: its text and its rows against their checksums, names against contents."""
         text = (folder / "part.json").read_text(errors="replace")
         try:
             document = json.loads(text)

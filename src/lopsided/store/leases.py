@@ -5,9 +5,9 @@
     OUT/failed/<job>.json     the last error of a job, until it succeeds
 
 A lease dies with its process: on the same host at once (the pid is gone or belongs to a later process), elsewhere when
-it was not rewritten for a minute by the file server's clock. A process that was taken for dead and goes on finds another's
-token in its lease before its next commit, and stops. Should it commit all the same, nothing is lost: parts carry their
-lease's token in their names (see `store.parts`). Leases save work; they are not what keeps rows right.
+it was not rewritten for a minute by the file server's clock. A process that was taken for dead and goes on finds
+another's token in its lease before its next commit, and stops. Should it commit all the same, nothing is lost: parts
+carry their lease's token in their names (see `store.parts`). Leases save work; they are not what keeps rows right.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@
 
 A **job** is a set of members trained together; its name is a hash of them, so the same work has the same name in every
 process and after every restart. Each part names the part that it goes on from (its parent). A member is complete once a
-chain of sound parts leads from the first step to the last. The token is that of the lease under which a part was made: two
-processes that work on one job by mistake make two chains, of which one is read; neither overwrites the other's.
+chain of sound parts leads from the first step to the last. The token is that of the lease under which a part was made:
+two processes that work on one job by mistake make two chains, of which one is read; neither overwrites the other's.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -107,7 +108,7 @@ class Store:
         """Raise `StoreError` if the folder was written by another version of the format."""
         try:
             found = json.loads((self.root / "store.json").read_text())["format"]
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             found = FORMAT if not any((self.root / "parts").glob("*-*")) else 1
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise StoreError(f"{self.root / 'store.json'}: cannot be read ({type(error).__name__})") from None
@@ -155,8 +156,8 @@ class Store:
         unreadable = self.survey().unreadable
         if unreadable:
             raise StoreError(
-                f"out = {str(self.root)!r}: {len(unreadable)} parts cannot be read ({unreadable[0].reason}), for example "
-                f"{unreadable[0].folder.name}; ask who made them for permission"
+                f"out = {str(self.root)!r}: {len(unreadable)} parts cannot be read ({unreadable[0].reason}), for "
+                f"example {unreadable[0].folder.name}; ask who made them for permission"
             )
 
     def provenance(self, part: Summary) -> dict[str, Any]:
@@ -168,10 +169,8 @@ class Store:
         for damage in damages:
             grave = self.root / "damaged" / f"{damage.folder.name}-{uuid.uuid4().hex[:8]}"
             grave.parent.mkdir(exist_ok=True)
-            try:
+            with suppress(FileNotFoundError):  # another process was faster
                 os.rename(damage.folder, grave)
-            except FileNotFoundError:
-                pass  # another process was faster
 
     def resume_point(self, job: str, code: str) -> tuple[Summary | None, list[Damage]]:
         """The newest part of an unfinished job with a sound state, made by this code; parts that go on from a part

@@ -1,5 +1,5 @@
-"""Folder names that DuckDB takes literally. It expands `~`, `*`, `?` and `[`, and its file functions take text in quotes:
-a folder whose name has any such character is reached through a link with a plain name."""
+"""Folder names that DuckDB takes literally. It expands `~`, `*`, `?` and `[`, and its file functions take text in
+quotes: a folder whose name has any such character is reached through a link with a plain name."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Arm:
     values: Mapping[str, np.ndarray] = field(repr=False)  # metric -> (M, T) or (M, T, ...); NaN from divergence on
 
     def metric(self, name: str) -> np.ndarray:
-        """(M, T) values of a metric, or (M, T, ...) where it is an array; `strength/2` is the second item of `strength`.
+        """(M, T) values of a metric, or (M, T, ...) of an array; `strength/2` is the second item of `strength`.
         An accuracy is 0 from divergence on. Raises `MissingData` if it was not measured."""
         whole, _, item = name.rpartition("/")
         try:

@@ -34,7 +34,7 @@ def no_rows() -> dict[str, np.ndarray]:
 
 
 def write_rows(file: Path, rows: Mapping[str, np.ndarray]) -> None:
-    """Columns of equal length to a Parquet file; NaN in `value` becomes NULL. `elements` holds NumPy arrays, or None."""
+    """Columns of equal length to a Parquet file; NaN in `value` becomes NULL. `elements` holds arrays, or None."""
     import duckdb
 
     wrong = set(COLUMNS) ^ set(rows)

@@ -41,8 +41,8 @@ class AdditiveTeacherPrediction(Prediction):
         steps: np.ndarray,
     ) -> dict[str, np.ndarray]:
         """`population/loss` and `test/loss` (T,): idealised loss; by direction (T, P): `strength` (0 or 1), `neuron`,
-        and, the same at every step, `predicted/time` in steps with the growth of the norm and `predicted/bare-time` without
-        (NaN where no neuron is left); `gap/row`, `gap/column`, `gap/threshold` (T,): the smallest of the member."""
+        and, the same at every step, `predicted/time` in steps with the growth of the norm and `predicted/bare-time`
+        without (NaN where no neuron is left); `gap/row`, `gap/column`, `gap/threshold` (T,): the member's smallest."""
         degree, coefficient = exponent_of(link), link[0][1]
         matrix = selection_matrix(weights, overlaps, degree)
         chosen = greedy_selection(matrix)
