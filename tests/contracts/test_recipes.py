@@ -83,14 +83,30 @@ def test_few_seeds_are_no_error(name, seeds):
 
 
 class AnyMetric(dict):
-    """The same made-up curves for whatever metric a recipe asks for."""
+    """The same made-up curves for whatever metric a recipe asks for, and for every item of an array."""
 
-    def __init__(self, curves):
+    def __init__(self, curves, spec):
         super().__init__({"test/loss": curves, "train/loss": curves})
-        self.curves = curves
+        self.curves, self.spec = curves, spec
 
     def __missing__(self, name):
-        return self.curves
+        return np.broadcast_to(
+            self.curves[(..., *[None] * len(self.shape(name)))], self.curves.shape + self.shape(name)
+        )
+
+    def shape(self, name):
+        """The shape of one member's value at one evaluation."""
+        if name in ("strength", "overlap", "neuron", "predicted/time", "predicted/bare-time"):
+            return (self.spec.task.directions,)
+        if name == "matrix":
+            return (self.spec.task.directions,) * 2
+        if name.startswith("landscape/"):
+            probe = next(p for p in self.spec.probes if p.name == "landscape")
+            n = probe.checkpoints + 1
+            sizes = {"explained": (2,), "moved": (n - 1,), "whole": (probe.grid,) * 2, "near": (probe.grid,) * 2}
+            sizes |= dict.fromkeys(("x", "y", "loss", "projected"), (n,))
+            return sizes.get(name.removeprefix("landscape/"), ())
+        return ()
 
 
 @each_recipe
@@ -105,18 +121,29 @@ def test_claims_match_their_statements(name):
     assert recipe.figure(results).panels
 
 
+@each_recipe
+def test_few_evaluations_are_enough_or_declared(name):
+    """With as many evaluations as the recipe says that it needs, claims and figure are made: nothing is raised."""
+    recipe = registered("recipe")[name]()
+    rng = np.random.default_rng(1)
+    count = recipe.least_evaluations
+    results = made_up(recipe, *(rng.uniform(0, 1, (4, count)) for _ in recipe.specs("laptop")))
+    assert len(recipe.claims(results)) == len(recipe.statements())
+    assert recipe.figure(results).panels
+
+
 def _rise(i, rng):
     return 1 / (1 + np.exp(-(np.arange(40) - 8 - 4 * (i % 40) - rng.normal(0, 1, (8, 1)))))
 
 
 def made_up(recipe, *curves):
-    """Results at laptop scale whose arms have these curves (M, 40), or all the same ones, in every metric."""
+    """Results at laptop scale whose arms have these curves (M, T), or all the same ones, in every metric."""
     arms = {}
     specs = recipe.specs("laptop")
     for (arm, spec), values in zip(specs.items(), curves * (len(specs) if len(curves) == 1 else 1), strict=True):
         members = len(values)
-        steps = np.geomspace(1, spec.steps, 40)
-        seen = steps * spec.plan.batch_size
+        steps = np.geomspace(1, spec.steps, values.shape[1])
+        seen = steps * spec.plan.seen(spec.steps) / spec.steps
         none = np.zeros(members, bool)
-        arms[arm] = Arm(arm, spec, tuple(range(members)), steps, seen, seen, 1.0, none, AnyMetric(values))
+        arms[arm] = Arm(arm, spec, tuple(range(members)), steps, seen, seen, 1.0, none, AnyMetric(values, spec))
     return Results(recipe.name, "laptop", arms)

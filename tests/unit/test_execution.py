@@ -76,7 +76,7 @@ def test_bfloat16_products_round_factors_and_keep_weights(parity):
     ensemble.advance(2)
     assert {leaf.dtype for leaf in jax.tree.leaves(ensemble.state.params)} == {np.dtype(np.float32)}
     text = Spec.parse({**TEXT, "products": "bfloat16"})
-    np.testing.assert_allclose(losses(text)[0], losses(Spec.parse(TEXT))[0], rtol=0.1)
+    np.testing.assert_allclose(losses(text)[0], losses(Spec.parse(TEXT))[0], rtol=0.15)
     assert "bf16" in Ensemble([Member(text, 0)]).lowered().as_text()
 
 

@@ -36,8 +36,8 @@ class Memory(NamedTuple):
     state: int
     """What stays: the members' states."""
     temporary: int
-    """What comes and goes: gradients, updates and activations of the block that advances; copies of states where members
-    advance block after block."""
+    """What comes and goes: gradients, updates and activations of the block that advances; copies of states where
+    members advance block after block."""
 
     @property
     def total(self) -> int:
@@ -48,7 +48,7 @@ def predicted(program: Program, members: int, block: int) -> Memory:
     """For `members` members on one device, `block` of them advancing together."""
     state, gradients = program.state_bytes, tree_bytes(program.state_shape.params)
     working = 2 * gradients + program.block_bytes
-    copied = (members + block) * state if block < members else 0  # blocks are taken out, and gathered into a new array
+    copied = (members + block) * state if block < members else 0  # blocks are taken out, and gathered again
     return Memory(members * state, block * working + copied)
 
 
