@@ -10,6 +10,7 @@ import math
 import os
 import sys
 import time
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,6 +25,7 @@ Out = Annotated[Path, Parameter(name="--out", help="Folder of the store.")]
 app = App(
     name="lopsided",
     help="How lopsided should training data be? Recipes that reproduce findings and say whether they hold.",
+    version=lambda: metadata.version("lopsided"),
     version_flags=["--version"],
 )
 
@@ -267,6 +269,7 @@ def _finite(value: Any) -> Any:
 def main(arguments: list[str] | None = None) -> None:
     """Entry point: user mistakes become one line and exit code 2."""
     try:
+        _require_values(sys.argv[1:] if arguments is None else arguments)
         app(arguments, exit_on_error=False, print_error=False)
         sys.stdout.flush()
     except InputError as error:
@@ -284,6 +287,13 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(141)
     except OSError as error:  # for example a full disk behind our output
         _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}")
+
+
+def _require_values(arguments: list[str]) -> None:
+    """`--set` without a change is a mistake, not a run without changes."""
+    for flag, following in zip(arguments, [*arguments[1:], "--"], strict=True):
+        if flag == "--set" and following.startswith("--"):
+            raise InputError("--set: takes key=value, for example --set optimizer.lr=0.01")
 
 
 def _fail(message: str) -> None:

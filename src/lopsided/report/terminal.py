@@ -21,7 +21,16 @@ COLOURS = {"holds": "bold green", "contradicted": "bold red", "inconclusive": "y
 
 
 def _console() -> Console:
-    return Console(highlight=False, width=None if os.isatty(1) else 150)
+    columns = os.environ.get("COLUMNS", "")
+    piped = int(columns) if columns.isdecimal() and 20 <= int(columns) <= 10_000 else 150
+    return Console(highlight=False, emoji=False, width=None if _is_terminal() else piped)
+
+
+def _is_terminal() -> bool:
+    try:
+        return os.isatty(1)
+    except OSError:
+        return False
 
 
 def recipe_table(recipes: Sequence[dict[str, Any]]) -> None:
@@ -90,7 +99,7 @@ def outcome(
 
 def query_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """`lopsided query`."""
-    table = Table(*columns, box=SIMPLE_HEAD)
+    table = Table(*map(escape, columns), box=SIMPLE_HEAD)
     for row in rows:
         table.add_row(*(escape(f"{v:.6g}" if isinstance(v, float) else str(v)) for v in row))
     _console().print(table)
@@ -115,6 +124,10 @@ def status_tables(found: dict[str, Any]) -> None:
         console.print(f"[yellow]stale: {e['members']} members; their process (pid {e['pid']}, {e['host']}) is gone[/]")
     for e in found["failed"]:
         console.print(f"[red]failed: {e['members']} members: {escape(e['message'])}[/]")
+    for e in found["unreadable"]:
+        console.print(f"[red]cannot be read: {escape(e['part'])}: {escape(e['reason'])}[/]")
+    for name in found["foreign"]:
+        console.print(f"[dim]no part of this store, ignored: {escape(name)}[/]")
     for e in found["damaged"]:
         console.print(f"[red]damaged: {escape(e['part'])}: {escape(e['reason'])}; the next run computes it anew[/]")
 
@@ -123,6 +136,7 @@ def doctor_table() -> None:
     """`lopsided doctor`."""
     import jax
 
+    from lopsided.core.execution import DEFAULT
     from lopsided.core.provenance import software
     from lopsided.engines import devices
 
@@ -133,6 +147,8 @@ def doctor_table() -> None:
     for name, version in software().items():
         table.add_row(name, version)
     table.add_row("devices for ensembles", f"{len(found)} x {found[0].device_kind} ({found[0].platform})")
+    settings = ", ".join(f"{k} {v}" for k, v in DEFAULT.model_dump().items() if v is not None)
+    table.add_row("execution", settings)
     table.add_row("memory", f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.1f} GiB")
     table.add_row("free disk here", f"{shutil.disk_usage('.').free / 2**30:.1f} GiB")
     table.add_row("compilation cache", str(devices.cache_folder()))
