@@ -87,17 +87,17 @@ class Tuned:
 
     name: str
     arm: Arm
-    judged: np.ndarray  # (M,) bool
+    held_out: np.ndarray  # (M,) bool: members that no choice looked at
     cost: tuple[float, float, float]
-    """What the choice was made by, in the choosing members: the numbers that `tuned` names."""
+    """The selection score, from the choosing members only: the numbers that `tuned` names."""
 
     def times(self, axis: Literal["steps", "samples"] = "steps") -> Times:
-        """Time to learn of the judged members."""
-        return _times(self.arm, self.judged, axis)
+        """Time to learn of the held-out members."""
+        return _times(self.arm, self.held_out, axis)
 
     def curve(self, metric: str) -> np.ndarray:
-        """(V, T) values of the judged members."""
-        return self.arm.metric(metric)[self.judged]
+        """(V, T) values of the held-out members."""
+        return self.arm.metric(metric)[self.held_out]
 
     @property
     def label(self) -> str:
@@ -124,7 +124,7 @@ def tuned(results: Results, name: str) -> Tuned:
     arms = {n: arm for n, arm in results.arms.items() if unswept(n) == name}
     seeds = np.array(next(iter(arms.values())).seeds)
     chooses = seeds % CHOOSER == 0 if len(seeds) > 1 else np.ones(len(seeds), bool)
-    judged = ~chooses if len(seeds) > 1 else chooses
+    held_out = ~chooses if len(seeds) > 1 else chooses
 
     def cost(n: str) -> tuple[float, float, float]:
         times, until = _times(arms[n], chooses, "steps"), arms[n].spec.until
@@ -133,7 +133,7 @@ def tuned(results: Results, name: str) -> Tuned:
         return times.median, float((times.time * (1 + times.censored)).mean()), -final if until.at_least else final
 
     best = min(arms, key=cost)
-    return Tuned(name, arms[best], judged, cost(best))
+    return Tuned(name, arms[best], held_out, cost(best))
 
 
 def _times(arm: Arm, members: np.ndarray, axis: str) -> Times:

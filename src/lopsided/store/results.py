@@ -99,7 +99,7 @@ def _arm(rows: Mapping[str, np.ndarray], name: str, spec: Spec, seeds: tuple[int
     """An arm's rows as matrices. Members that left early (`until`) keep their last values to the end of the run."""
     metric, step = np.asarray(rows["metric"]), np.asarray(rows["step"])
     member = np.searchsorted(seeds, np.asarray(rows["seed"]))
-    steps = np.unique(step)
+    steps = np.unique(step) if spec.until is None else np.array(spec.evaluation.points(spec.steps))
     shape = len(seeds), len(steps)
     diverged = np.zeros(shape, bool)
     at = np.searchsorted(steps, step)
@@ -113,7 +113,9 @@ def _arm(rows: Mapping[str, np.ndarray], name: str, spec: Spec, seeds: tuple[int
         _complete(each, j - i, shape, spec, name)
         found = _values(rows, slice(i, j), (member[i:j], at[i:j]), shape)
         values[each] = np.take_along_axis(found, kept.reshape(*shape, *[1] * (found.ndim - 2)), axis=1)
-    samples, distinct = (_axis(np.asarray(rows[c], float), member, at, shape) for c in ("samples", "distinct_samples"))
+    samples, distinct = (_axis(np.asarray(rows[c], float), steps, member, at) for c in ("samples", "distinct_samples"))
+    if "plan/distinct" in values:  # members differ, and one that left keeps its own count
+        distinct = values["plan/distinct"].mean(0)
     return Arm(
         name,
         spec,
@@ -148,11 +150,18 @@ def _or_none(column: Any) -> list[Any]:
     return [None if gone else item for item, gone in zip(np.ma.getdata(column), absent, strict=True)]
 
 
-def _axis(column: np.ndarray, member: np.ndarray, at: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """(T,) mean over the members that were there of a count that rises with training."""
-    found = np.full(shape, np.nan)
-    found[member, at] = column
-    return np.nanmean(found, axis=0)
+def _axis(column: np.ndarray, steps: np.ndarray, member: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """(T,) mean over the members that were there of a count that rises with training. Where every member had left, a
+    straight line: between rows, or on from the last one."""
+    total, present = np.zeros(len(steps)), np.zeros(len(steps))
+    once = np.unique(member * len(steps) + at, return_index=True)[1]  # rows of all metrics say the same
+    np.add.at(total, at[once], column[once])
+    np.add.at(present, at[once], 1)
+    known = np.flatnonzero(present)
+    found = np.interp(steps, steps[known], total[known] / present[known])
+    last = known[-1]
+    found[last + 1 :] = found[last] * steps[last + 1 :] / steps[last]
+    return found
 
 
 def _complete(metric: str, n: int, shape: tuple[int, int], spec: Spec, arm: str) -> None:
