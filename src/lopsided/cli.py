@@ -5,8 +5,6 @@ Heavy imports (JAX, SciPy, plotting) happen inside the commands, so that `lopsid
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import sys
 import time
@@ -17,6 +15,7 @@ from typing import Annotated, Any
 from cyclopts import App, CycloptsError, Parameter
 
 from lopsided.core.errors import InputError, Stopped
+from lopsided.report.as_json import print_json
 
 OUT = Path("lopsided-runs")
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print one JSON document on stdout, nothing else.")]
@@ -48,7 +47,7 @@ def list_(*, as_json: Json = False) -> None:
         for r in recipes
     ]
     if as_json:
-        _print_json({"recipes": rows})
+        print_json({"recipes": rows})
         return
     from lopsided.report.terminal import recipe_table
 
@@ -107,7 +106,7 @@ def run(
 
     arms = arm_summaries(results, asked.recipe)
     if as_json:
-        _print_json(
+        print_json(
             {
                 "recipe": asked.recipe.name,
                 "scale": scale,
@@ -180,7 +179,7 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
         else:
             claims += found.claims(found.results(store))
     if as_json:
-        _print_json({"claims": [c.as_json() for c in claims]})
+        print_json({"claims": [c.as_json() for c in claims]})
         return
     from lopsided.report.terminal import claim_table
 
@@ -203,7 +202,7 @@ def query(sql: str, /, *, out: Out = OUT, as_json: Json = False) -> None:
     store.require_readable()
     answer = ask(store, [row for found in recorded(store) for row in found.rows()], sql)
     if as_json:
-        _print_json({"columns": answer.columns, "rows": answer.rows, "more": answer.more})
+        print_json({"columns": answer.columns, "rows": answer.rows, "more": answer.more})
         return
     from lopsided.report.terminal import query_table
 
@@ -227,7 +226,7 @@ def status(directory: Path = OUT, /, *, as_json: Json = False) -> None:
     store = _existing(directory)
     found = folder_status(store, {r.label: r.members() for r in recorded(store)})
     if as_json:
-        _print_json(found)
+        print_json(found)
         return
     from lopsided.report.terminal import status_tables
 
@@ -250,20 +249,6 @@ def _existing(folder: Path) -> Any:
     store = Store(folder)
     store.require_format()
     return store
-
-
-def _print_json(document: Any) -> None:
-    json.dump(_finite(document), sys.stdout, indent=1, allow_nan=False, default=str)
-    sys.stdout.write("\n")
-
-
-def _finite(value: Any) -> Any:
-    """The same with null for what is not a finite number."""
-    if isinstance(value, dict):
-        return {str(k): _finite(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(v) for v in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def main(arguments: list[str] | None = None) -> None:

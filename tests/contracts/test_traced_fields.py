@@ -33,7 +33,7 @@ TWO_PHASE = {
     **PARITY,
     "task": {"name": "sparse-parity", "d": 6, "k": 2},
     "model": {"name": "quadratic-neuron", "m": 16.0},
-    "plan": {"name": "two-phase", "size": 40, "a_star": 0.3},
+    "plan": {"name": "two-phase", "size": 40, "a_star": 0.5},
     "loss": "correlation",
     "steps": 60,
     "evaluation": {"every": 20},

@@ -103,7 +103,7 @@ class Display:
             line = f"{progress.done:.0%} · step {progress.step:,}/{progress.steps:,} {arms} · {status}"
             self._log.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {line}\n")
             if not self._live:
-                self._console.print(line, highlight=False, soft_wrap=True)
+                self._console.print(line, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
     def _table(self, progress: Progress, status: str) -> Group:
         table = Table(box=None, pad_edge=False)
@@ -115,7 +115,7 @@ class Display:
             low, middle, high = (f"{f(finite):.3f}" for f in (np.min, np.median, np.max)) if len(finite) else ("–",) * 3
             bar = ProgressBar(total=steps, completed=step, width=24)
             diverged = sum(gone for *_, gone in members.values())
-            table.add_row(arm, f"{step:,}/{steps:,}", bar, middle, f"{low} … {high}", str(diverged or ""))
+            table.add_row(Text(arm), f"{step:,}/{steps:,}", bar, middle, f"{low} … {high}", str(diverged or ""))
         return Group(table, Text(f"{progress.done:.0%} · {status}", style="dim"))
 
 

@@ -68,14 +68,14 @@ def outcome(
 ) -> None:
     """The end of `lopsided run`."""
     console = _console()
-    table = Table(box=SIMPLE_HEAD, title=recipe.question, title_justify="left")
+    table = Table(box=SIMPLE_HEAD, title=escape(recipe.question), title_justify="left")
     heads = ("arm", "members", "final median", "lowest … highest", "steps to learn", "compute to learn")
     for i, head in enumerate((*heads, "never learned", "diverged")):
         table.add_column(head, justify="right" if i else "left")
     for a in arms:
         f = a["final"]
         table.add_row(
-            a["name"],
+            escape(a["name"]),
             str(a["members"]),
             number(f["median"]),
             f"{number(f['low'])} … {number(f['high'])}",
@@ -94,7 +94,7 @@ def outcome(
         console.print("[dim]Smoke scale only exercises the code: no verdicts.[/]")
     trained = f"Trained {done.trained} members in {done.seconds:.0f} s" if done.trained else "Nothing to train"
     console.print(f"{trained}; {done.already} were already in the store.")
-    console.print(f"Report: {page}", soft_wrap=True)
+    console.print(f"Report: {escape(str(page))}", soft_wrap=True)
 
 
 def query_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
