@@ -22,7 +22,7 @@ def write_report(store: Store, runs: Sequence[tuple[RecipeRun, Results, list[Cla
     try:
         for asked, results, claims in runs:
             figure = asked.figure(results)
-            folder = page.parent if len(runs) == 1 else page.parent / asked.label
+            folder = page.parent if page.parent.name == asked.label else page.parent / asked.label
             folder.mkdir(parents=True, exist_ok=True)
             save(figure, folder / "figure")
             hashes = {spec.content_hash() for spec in asked.arms.values()}
