@@ -96,11 +96,11 @@ class Store:
         self.require_format()
         try:
             (self.root / "parts").mkdir(parents=True, exist_ok=True)
+            if not (self.root / "store.json").exists():
+                replace_text(self.root / "store.json", json.dumps({"format": FORMAT}))
             probe = self.root / "parts" / f".writing-{uuid.uuid4().hex}"
             probe.mkdir()
             probe.rmdir()
-            if not (self.root / "store.json").exists():
-                replace_text(self.root / "store.json", json.dumps({"format": FORMAT}))
         except OSError as error:
             raise StoreError(f"out = {str(self.root)!r}: cannot be written ({error.strerror})") from None
 
@@ -109,7 +109,7 @@ class Store:
         try:
             found = json.loads((self.root / "store.json").read_text())["format"]
         except (FileNotFoundError, NotADirectoryError):
-            found = FORMAT if not any((self.root / "parts").glob("*-*")) else 1
+            found = FORMAT if not any((self.root / "parts").glob("[!.]*-*")) else 1
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise StoreError(f"{self.root / 'store.json'}: cannot be read ({type(error).__name__})") from None
         if found != FORMAT:
