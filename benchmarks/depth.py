@@ -11,7 +11,7 @@ import jax
 
 from lopsided.core.engine import Member
 from lopsided.core.spec import Spec
-from lopsided.engines.ensemble import Ensemble
+from lopsided.engines.ensemble import _COMPILED, Ensemble
 
 LAYERS = (2, 3, 12, 48)
 
@@ -31,6 +31,8 @@ def spec(layers: int) -> Spec:
 
 def seconds(layers: int) -> float:
     """Compile time of the step alone, nothing cached."""
+    _COMPILED.clear()
+    jax.clear_caches()
     ensemble = Ensemble([Member(spec(layers), 0)])
     lowered = ensemble.lowered()
     began = time.perf_counter()
