@@ -29,7 +29,7 @@ class Recipe(ABC):
     metric: ClassVar[str] = "test/accuracy"
     threshold: ClassVar[float]
     least_evaluations: ClassVar[int] = 2
-    """Evaluations of every arm without which claims and figure are not made."""
+    """With fewer evaluations than this in any arm, no claim is decided and plain curves are drawn."""
 
     @abstractmethod
     def specs(self, scale: ScaleName) -> dict[str, Any]:

@@ -89,7 +89,7 @@ class Tuned:
     arm: Arm
     held_out: np.ndarray  # (M,) bool: members that no choice looked at
     cost: tuple[float, float, float]
-    """The selection score, from the choosing members only: the numbers that `tuned` names."""
+    """Selection score, from the choosing members only: median steps, mean steps, final metric (see `tuned`)."""
 
     def times(self, axis: Literal["steps", "samples"] = "steps") -> Times:
         """Time to learn of the held-out members."""
