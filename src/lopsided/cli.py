@@ -98,6 +98,7 @@ def run(
     log.parent.mkdir(exist_ok=True)
     with stop_on_signals() as stop, Display(Screen(), names, asked.recipe.metric, log) as display:
         done = asked.train(store, display, stop)
+    store = store.as_of_now()
     results = asked.results(store)
     assert results is not None
     claims = asked.claims(results)
@@ -234,6 +235,26 @@ def status(directory: Path = OUT, /, *, as_json: Json = False) -> None:
 
 
 @app.command
+def compact(directory: Path = OUT, /, *, as_json: Json = False) -> None:
+    """Merge the many small parts of finished jobs into few, so that a large folder stays quick to read.
+
+    Parameters
+    ----------
+    directory
+        Folder of the store. Other processes may go on working in it.
+    """
+    from lopsided.store.compact import compact as merge
+    from lopsided.store.parts import Store
+
+    _existing(directory)
+    done = merge(Store(directory))
+    if as_json:
+        print_json({"parts_before": done.before, "parts_after": done.after})
+        return
+    print(f"{done.before:,} parts before, {done.after:,} now")
+
+
+@app.command
 def doctor() -> None:
     """Check that this machine can run lopsided, and say how it will be used."""
     from lopsided.report.terminal import doctor_table
@@ -246,9 +267,7 @@ def _existing(folder: Path) -> Any:
 
     if not (folder / "parts").is_dir():
         raise InputError(f"out = {str(folder)!r}: no store there; `lopsided run RECIPE --out DIR` makes one")
-    store = Store(folder)
-    store.require_format()
-    return store
+    return Store(folder).as_of_now()
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -45,7 +45,7 @@ def test_flags_are_frozen():
     from lopsided.cli import app
 
     flags = {}
-    for name in ("list", "run", "report", "check", "query", "status", "doctor"):
+    for name in ("list", "run", "report", "check", "query", "status", "compact", "doctor"):
         collected = app[name].assemble_argument_collection()
         flags[name] = sorted(n for a in collected for n in a.names if n.startswith("-"))
     assert flags == {
@@ -55,6 +55,7 @@ def test_flags_are_frozen():
         "check": ["--json", "--out"],
         "query": ["--json", "--out"],
         "status": ["--json"],
+        "compact": ["--json"],
         "doctor": [],
     }
 

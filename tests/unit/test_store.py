@@ -88,6 +88,22 @@ def test_failed_writing_leaves_nothing(tmp_path):
     assert list((tmp_path / "parts").iterdir()) == []
 
 
+def test_a_part_that_was_swept_away_while_it_was_written_is_written_again(tmp_path):
+    """A process that was stopped for a minute in the middle of a commit is taken for dead by the next one."""
+    store, calls = Store(tmp_path), []
+    store.require_writable()
+
+    def save(folder):
+        folder.mkdir()
+        if not calls:
+            Store(tmp_path).sweep()
+        calls.append(folder)
+
+    store.commit(fake_part(5, final=False), fake_rows(step=5), save)
+    assert len(calls) == 2
+    assert [part.step for part in store.parts()] == [5]
+
+
 def test_unwritable_folder_is_one_line(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be written"):

@@ -14,7 +14,8 @@ from jinja2 import Environment
 from lopsided.core.provenance import software
 from lopsided.report.panels import Figure
 from lopsided.report.plotly_draw import panel_html
-from lopsided.report.summary import arm_summaries, effect_text, number, rules, to_learn
+from lopsided.report.summary import arm_summaries
+from lopsided.report.text import effect_text, number, rules, to_learn
 from lopsided.stats.verdict import Claim
 from lopsided.store.results import Results
 

@@ -7,15 +7,17 @@ import platform
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from lopsided.report.summary import claim_rows, number, rules, to_learn
-from lopsided.stats.verdict import Claim
+from lopsided.report.text import claim_rows, number, rules, to_learn
+
+if TYPE_CHECKING:
+    from lopsided.stats.verdict import Claim
 
 COLOURS = {"holds": "bold green", "contradicted": "bold red", "inconclusive": "yellow", "not run": "dim"}
 

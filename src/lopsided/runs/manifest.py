@@ -7,11 +7,13 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lopsided.core.spec import Spec
 from lopsided.store.parts import MemberId, Store, replace_text
 from lopsided.store.tables import ArmRow
+
+if TYPE_CHECKING:
+    from lopsided.core.spec import Spec
 
 FORMAT = 2
 

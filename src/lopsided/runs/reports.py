@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from lopsided.core.errors import InputError
 from lopsided.runs.recipe_run import RecipeRun
 from lopsided.stats.verdict import Claim
-from lopsided.store.parts import Store
+from lopsided.store.parts import Store, canonical
 from lopsided.store.results import Results
 
 
@@ -26,10 +27,20 @@ def write_report(store: Store, runs: Sequence[tuple[RecipeRun, Results, list[Cla
             folder.mkdir(parents=True, exist_ok=True)
             save(figure, folder / "figure")
             hashes = {spec.content_hash() for spec in asked.arms.values()}
-            made = [store.provenance(part) for part in parts if hashes & set(part.seeds)]
-            sections.append(Section(asked.recipe, results, claims, figure, asked.overrides, made))
+            made = [each for part in parts if hashes & set(part.seeds) for each in store.provenance(part)]
+            sections.append(Section(asked.recipe, results, claims, figure, asked.overrides, _distinct(made)))
         return write(sections, page)
     except OSError as error:
         raise InputError(
             f"report {str(page)!r}: cannot be written ({error.strerror or error}); rows are safe"
         ) from None
+
+
+def _distinct(made: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What made the parts, each once and in order of time: `first` and `last` say when, `parts` how many."""
+    found: dict[str, dict[str, Any]] = {}
+    for each in sorted(made, key=lambda each: each["finished"]):
+        what = {key: value for key, value in each.items() if key != "finished"}
+        entry = found.setdefault(canonical(what), {**what, "first": each["finished"], "parts": 0})
+        entry["last"], entry["parts"] = each["finished"], entry["parts"] + 1
+    return list(found.values())

@@ -23,6 +23,7 @@ from lopsided.core.spec import Spec
 from lopsided.engines import checkpoints, devices
 from lopsided.runs.jobs import cut, wanted_members
 from lopsided.runs.rows import member_id, rows_of
+from lopsided.store.index import Summary
 from lopsided.store.leases import Holder, Lease, LeaseLost, Leases
 from lopsided.store.parts import Damage, Part, Store, job_name
 from lopsided.store.rows import no_rows
@@ -165,7 +166,7 @@ class _Work:
                 diverged = self._train_held(members, holder)
             except LeaseLost:
                 print(
-                    f"lopsided: job {lease.job} was taken over by another process; leaving it to that one",
+                    f"lopsided: job {lease.job}: another process works on it or finished it; left to that one",
                     file=sys.stderr,
                 )
                 return None
@@ -182,14 +183,14 @@ class _Work:
         self._show(members, 0, 0, None)
         job = holder.lease.job
         engine = engine_of(members[0].spec)(members, self.execution)
-        resumed, damages = self.store.resume_point(job, code_digest(engine.spec))
-        self._set_aside(damages)
+        found = self.store.resume_point(job, code_digest(engine.spec))
+        if found.finished:
+            raise LeaseLost(job)
+        for reason in found.passed:
+            print(f"lopsided: {reason}", file=sys.stderr)
         committed, parent = 0, ""
-        if resumed is not None:
-            engine.restore(
-                resumed.step, resumed.seconds, checkpoints.restore(self.store.path(resumed) / "state", engine.state)
-            )
-            committed, parent = resumed.step, resumed.folder
+        if found.part is not None:
+            committed, parent = self._restore(engine, found.part)
         first = engine.position
         engine.compile()
         pending: list[dict[str, np.ndarray]] = []
@@ -214,6 +215,18 @@ class _Work:
         if self.stop.is_set():
             raise Stopped
         return diverged
+
+    def _restore(self, engine: Engine, part: Summary) -> tuple[int, str]:
+        """Put the engine where a part ended; its step and its name."""
+        folder = self.store.path(part) / "state"
+        try:
+            state = checkpoints.restore(folder, engine.state)
+        except Exception:
+            if folder.is_dir():
+                raise
+            raise LeaseLost(part.job) from None  # the process that we took for dead has gone on, and dropped it
+        engine.restore(part.step, part.seconds, state)
+        return part.step, part.folder
 
     def _commit(
         self,

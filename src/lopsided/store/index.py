@@ -1,8 +1,8 @@
-"""What was read of the parts, kept in OUT/index.json so that nobody reads and checks them twice.
+"""What was read of the parts, kept in OUT/index.jsonl so that nobody reads and checks them twice.
 
 A part is read again when the size or a time stamp of its files changed. The status-change time is among them: writing
 into a file changes it, and no user can set it back. The index is only a memory: without it, or with a damaged one,
-everything is read again.
+everything is read again. Its first line is the checksum of the second.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import re
 import uuid
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-VERSION = 1
+VERSION = 2
 SAVE_EVERY = 20
 """A process that has written the index does so again once this share of the parts, 1 / 20, is new."""
 FOLDER = re.compile(r"[0-9a-f]{16}-[0-9]{12}-[0-9a-z]+")
@@ -130,8 +130,11 @@ class Index:
 
     def _load(self) -> dict[str, _Entry]:
         try:
-            data = json.loads((self._root / "index.json").read_text())
-            if data["version"] != VERSION or data["sha256"] != _checksum(data["parts"], data["specs"]):
+            checksum, _, text = (self._root / "index.jsonl").read_bytes().partition(b"\n")
+            if hashlib.sha256(text).hexdigest() != checksum.decode():
+                return {}
+            data = json.loads(text)
+            if data["version"] != VERSION:
                 return {}
             self.specs = dict(data["specs"])
             return {
@@ -147,20 +150,15 @@ class Index:
         parts = {name: (e.stamp, e.summary and list(e.summary[1:]), e.reason) for name, e in self._entries.items()}
         used = {spec for e in self._entries.values() if e.summary for spec in e.summary.seeds}
         self.specs = {h: s for h, s in self.specs.items() if h in used}
-        data: dict[str, Any] = {"version": VERSION, "parts": parts, "specs": self.specs}
-        data["sha256"] = _checksum(parts, self.specs)
+        text = json.dumps({"version": VERSION, "parts": parts, "specs": self.specs}).encode()
         self._unsaved = 0
         aside = self._root / f".index-{uuid.uuid4().hex}"
         with suppress(OSError):
             try:
-                aside.write_text(json.dumps(data))
-                aside.replace(self._root / "index.json")
+                aside.write_bytes(hashlib.sha256(text).hexdigest().encode() + b"\n" + text)
+                aside.replace(self._root / "index.jsonl")
             finally:
                 aside.unlink(missing_ok=True)
-
-
-def _checksum(parts: Any, specs: Any) -> str:
-    return hashlib.sha256(json.dumps([parts, specs], sort_keys=True).encode()).hexdigest()
 
 
 def _stamp(file: str) -> list[int]:

@@ -4,7 +4,7 @@
     OUT/parts/<job>-<step>-<token>/part.json      which members, specs and steps, made by what, checksums of everything
                                    rows.parquet   one row per member, evaluation and metric
                                    state/         checkpoint to go on from (only the newest two of an unfinished job)
-    OUT/index.json                        what was read of the parts, so that nobody reads them twice; may be deleted
+    OUT/index.jsonl                       what was read of the parts, so that nobody reads them twice; may be deleted
 
 A **job** is a set of members trained together; its name is a hash of them, so the same work has the same name in every
 process and after every restart. Each part names the part that it goes on from (its parent). A member is complete once a
@@ -21,6 +21,8 @@ import shutil
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -66,16 +68,42 @@ class Damage(NamedTuple):
     reason: str
 
 
-class Survey(NamedTuple):
+@dataclass(frozen=True)
+class Survey:
     """What lies in the folder of parts."""
 
     good: list[Summary]
     """Parts on the chain that is read of each job, in order."""
+    other: list[Summary]
+    """Sound parts on other chains of a job."""
     damaged: list[Damage]
     unreadable: list[Damage]
     """Parts that this user may not read."""
     foreign: list[str]
     """Folders that are no parts of this store; ignored."""
+
+    @cached_property
+    def complete(self) -> dict[MemberId, str]:
+        """The job whose rows are read of each complete member. Where several jobs hold one, it is the largest: a part
+        that others were merged into goes before those (see `store.compact`)."""
+        found: dict[MemberId, str] = {}
+        final = [part for part in self.good if part.final]
+        for part in sorted(final, key=lambda part: (-sum(map(len, part.seeds.values())), part.folder)):
+            for spec, seeds in part.seeds.items():
+                for seed in seeds:
+                    found.setdefault((spec, seed), part.job)
+        return found
+
+
+class ResumePoint(NamedTuple):
+    """Where a job goes on."""
+
+    part: Summary | None
+    """None: at its beginning."""
+    finished: bool
+    """Another process has finished it."""
+    passed: list[str]
+    """Later parts that cannot be gone on from, and why."""
 
 
 def job_name(members: Iterable[MemberId]) -> str:
@@ -90,6 +118,13 @@ class Store:
     def __init__(self, root: str | Path):
         self.root = Path(root)
         self.index = Index(self.root)
+        self._survey: Survey | None = None
+
+    def as_of_now(self) -> Store:
+        """The same folder as it is at this moment: looked at once, for whoever only reads."""
+        still = Store(self.root)
+        still.index, still._survey = self.index, self.survey()
+        return still
 
     def require_writable(self) -> None:
         """Make the folder, or say in one line why not."""
@@ -121,35 +156,35 @@ class Store:
 
     def survey(self) -> Survey:
         """Parts that may be read, and those that may not: altered ones and whatever goes on from them."""
+        if self._survey is not None:
+            return self._survey
         self.require_format()
         found = self.index.refresh()
         jobs: dict[str, dict[str, Summary]] = {}
         for part in found.sound:
             jobs.setdefault(part.job, {})[part.folder] = part
         good: list[Summary] = []
+        other: list[Summary] = []
         damaged = [Damage(self.root / "parts" / folder, reason) for folder, reason in found.damaged.items()]
         for parts in jobs.values():
             chain, orphans = _chain(parts)
             good += chain
+            if len(chain) + len(orphans) < len(parts):
+                skip = {part.folder for part in chain} | set(orphans)
+                other += [part for folder, part in parts.items() if folder not in skip]
             damaged += [
                 Damage(self.root / "parts" / folder, "a part before it is missing or damaged") for folder in orphans
             ]
         unreadable = [Damage(self.root / "parts" / folder, reason) for folder, reason in found.unreadable.items()]
-        return Survey(good, damaged, unreadable, found.foreign)
+        return Survey(good, other, damaged, unreadable, found.foreign)
 
     def parts(self) -> list[Summary]:
         """All parts that may be read."""
         return self.survey().good
 
     def complete(self) -> dict[MemberId, str]:
-        """The job that holds each complete member (one of them, where several do)."""
-        found: dict[MemberId, str] = {}
-        for part in self.parts():
-            if part.final:
-                for spec, seeds in part.seeds.items():
-                    for seed in seeds:
-                        found.setdefault((spec, seed), part.job)
-        return found
+        """The job whose rows are read of each complete member."""
+        return self.survey().complete
 
     def require_readable(self) -> None:
         """Raise `StoreError` if this user may not read some parts."""
@@ -160,9 +195,10 @@ class Store:
                 f"example {unreadable[0].folder.name}; ask who made them for permission"
             )
 
-    def provenance(self, part: Summary) -> dict[str, Any]:
-        """What made a part."""
-        return json.loads((self.path(part) / "part.json").read_text())["part"]["provenance"]
+    def provenance(self, part: Summary) -> list[dict[str, Any]]:
+        """What made a part; several where it was merged from others."""
+        found = json.loads((self.path(part) / "part.json").read_text())["part"]["provenance"]
+        return found.get("merged", [found])
 
     def set_aside(self, damages: Iterable[Damage]) -> None:
         """Move damaged parts to OUT/damaged, so that they are not looked at again."""
@@ -172,53 +208,77 @@ class Store:
             with suppress(FileNotFoundError):  # another process was faster
                 os.rename(damage.folder, grave)
 
-    def resume_point(self, job: str, code: str) -> tuple[Summary | None, list[Damage]]:
-        """The newest part of an unfinished job with a sound state, made by this code; parts that go on from a part
-        without one have to be set aside."""
-        later: list[Damage] = []
-        for part in reversed([p for p in self.parts() if p.job == job and not p.final]):
+    def resume_point(self, job: str, code: str) -> ResumePoint:
+        """Where to go on with a job: its newest part with a sound checkpoint that this code made."""
+        survey = self.survey()
+        parts = [part for part in (*survey.good, *survey.other) if part.job == job]
+        if any(part.final for part in parts):
+            return ResumePoint(None, True, [])
+        passed = []
+        for part in sorted(parts, key=lambda part: (-part.step, part.folder)):
             state = self.path(part) / "state"
             if part.code != code:
-                later.insert(0, Damage(self.path(part), "another version of the code made it"))
-            elif state.is_dir() and digest(state) == part.state:
-                return part, later
+                passed.append(f"{self.path(part)}: another version of the code made it; not gone on from")
+            elif not state.is_dir():
+                passed.append(f"{self.path(part)}: it has no checkpoint to go on from")
+            elif digest(state) != part.state:
+                passed.append(f"{self.path(part)}: its checkpoint is damaged; not gone on from")
             else:
-                reason = "its checkpoint is damaged" if state.is_dir() else "it has no checkpoint to go on from"
-                later.insert(0, Damage(self.path(part), reason))
-        return None, later
+                return ResumePoint(part, False, passed)
+        return ResumePoint(None, False, passed)
 
     def path(self, part: Part | Summary) -> Path:
         return self.root / "parts" / part.folder
 
     def commit(
-        self, part: Part, rows: Mapping[str, np.ndarray], save_state: Callable[[Path], None] | None = None
+        self,
+        part: Part,
+        rows: Mapping[str, np.ndarray] | Callable[[Path], None],
+        save_state: Callable[[Path], None] | None = None,
     ) -> None:
-        """Write rows, and the state to go on from, aside; sync; rename. Nothing is ever overwritten."""
+        """Write rows (columns, or a function that writes the Parquet file), and the state to go on from, aside; sync;
+        rename. Nothing is ever overwritten."""
         final = self.path(part)
-        aside = self.root / "parts" / f".writing-{uuid.uuid4().hex}"
-        try:
-            aside.mkdir()  # with the permissions that the user's umask gives
+        for attempt in range(3):
+            aside = self.root / "parts" / f".writing-{uuid.uuid4().hex}"
+            try:
+                aside.mkdir()  # with the permissions that the user's umask gives
+                self._write(aside, part, rows, save_state)
+                os.rename(aside, final)
+                _sync(final.parent)
+                return
+            except (OSError, *_database_errors()) as error:
+                if not aside.exists() and final.parent.is_dir() and attempt < 2:
+                    continue  # a process that took this one for dead swept it away
+                shutil.rmtree(aside, ignore_errors=True)
+                why = getattr(error, "strerror", None) or str(error).splitlines()[0]
+                raise StoreError(
+                    f"out = {str(self.root)!r}: cannot be written ({why}); everything committed so far is intact"
+                ) from error
+            except BaseException:
+                shutil.rmtree(aside, ignore_errors=True)
+                raise
+
+    def _write(
+        self,
+        aside: Path,
+        part: Part,
+        rows: Mapping[str, np.ndarray] | Callable[[Path], None],
+        save_state: Callable[[Path], None] | None,
+    ) -> None:
+        """Everything of a part into a folder, synced."""
+        if callable(rows):
+            rows(aside / "rows.parquet")
+        else:
             write_rows(aside / "rows.parquet", rows)
-            checksums = {"rows": digest(aside / "rows.parquet")}
-            if save_state is not None:
-                save_state(aside / "state")
-                checksums["state"] = digest(aside / "state")
-            body = part._replace(checksums=checksums)._asdict()
-            text = canonical(body)
-            document = {"part": body, "sha256": hashlib.sha256(text.encode()).hexdigest()}
-            (aside / "part.json").write_text(json.dumps(document, indent=1, sort_keys=True))
-            _sync_tree(aside)
-            os.rename(aside, final)
-            _sync(final.parent)
-        except (OSError, *_database_errors()) as error:
-            shutil.rmtree(aside, ignore_errors=True)
-            why = getattr(error, "strerror", None) or str(error).splitlines()[0]
-            raise StoreError(
-                f"out = {str(self.root)!r}: cannot be written ({why}); everything committed so far is intact"
-            ) from error
-        except BaseException:
-            shutil.rmtree(aside, ignore_errors=True)
-            raise
+        checksums = {"rows": digest(aside / "rows.parquet")}
+        if save_state is not None:
+            save_state(aside / "state")
+            checksums["state"] = digest(aside / "state")
+        body = part._replace(checksums=checksums)._asdict()
+        document = {"part": body, "sha256": hashlib.sha256(canonical(body).encode()).hexdigest()}
+        (aside / "part.json").write_text(json.dumps(document, indent=1, sort_keys=True))
+        _sync_tree(aside)
 
     def drop_states(self, job: str, keep: int) -> None:
         """Remove all but the newest `keep` states of a job."""
@@ -226,15 +286,23 @@ class Store:
         for state in states[: max(0, len(states) - keep)]:
             shutil.rmtree(state, ignore_errors=True)
 
+    def remove(self, part: Summary) -> None:
+        """Remove a part that nobody needs; for readers it is gone at once."""
+        aside = self.root / "parts" / f".writing-{uuid.uuid4().hex}"
+        with suppress(FileNotFoundError):  # another process was faster
+            os.rename(self.path(part), aside)
+        shutil.rmtree(aside, ignore_errors=True)
+
     def sweep(self) -> None:
-        """Remove what a killed process left half-written; call only while no other process writes."""
+        """Remove what a killed process left half-written or half-removed; call only while no other process writes."""
         for aside in (self.root / "parts").glob(".writing-*"):
             shutil.rmtree(aside, ignore_errors=True)
 
 
 def _chain(parts: Mapping[str, Summary]) -> tuple[list[Summary], list[str]]:
     """Of one job's parts: the chain that is read, and parts that no chain reaches. A finished chain is preferred, then
-    the longest; of two alike the first by name, so that every reader chooses the same."""
+    the one that reaches furthest, then the one of fewer parts; of two alike the first by name, so that every reader
+    chooses the same."""
 
     def ancestors(part: Summary) -> list[Summary] | None:
         found = [part]
@@ -249,7 +317,7 @@ def _chain(parts: Mapping[str, Summary]) -> tuple[list[Summary], list[str]]:
     orphans = [folder for folder in parts if folder not in chains]
     if not chains:
         return [], orphans
-    best = min(chains, key=lambda folder: (not parts[folder].final, -parts[folder].step, folder))
+    best = min(chains, key=lambda f: (not parts[f].final, -parts[f].step, len(chains[f]), f))
     return chains[best], orphans
 
 

@@ -67,23 +67,35 @@ def load(
     store: Store, recipe: str, scale: str, specs: Mapping[str, Spec], seeds: Mapping[str, int | Sequence[int]]
 ) -> Results | None:
     """Results of those arms with seeds 0 .. n-1 each (or the seeds given), or None while a member is missing."""
-    complete = store.complete()
     asked = {name: tuple(range(s)) if isinstance(s, int) else tuple(sorted(s)) for name, s in seeds.items()}
-    if not all((spec.content_hash(), s) in complete for name, spec in specs.items() for s in asked[name]):
+    wanted = {spec.content_hash(): asked[name] for name, spec in specs.items()}
+    found = _read(store.as_of_now(), wanted)
+    if found is None:
         return None
-    found = _read(store, {spec.content_hash(): asked[name] for name, spec in specs.items()})
     arms = {name: _arm(found[spec.content_hash()], name, spec, asked[name]) for name, spec in specs.items()}
     return Results(recipe, scale, arms)
 
 
-def _read(store: Store, seeds: Mapping[str, Sequence[int]]) -> dict[str, dict[str, np.ndarray]]:
-    """Rows of every spec's seeds, ordered by metric, seed and step: one query for all of them."""
+def _read(store: Store, seeds: Mapping[str, Sequence[int]]) -> dict[str, dict[str, np.ndarray]] | None:
+    """Rows of every spec's seeds, ordered by metric, seed and step: one query for all of them. None if one is
+    missing."""
+    import duckdb
+
     pairs = [(digest, s) for digest, many in seeds.items() for s in many]
+    if not set(pairs) <= set(store.complete()):
+        return None
+    try:
+        return _ask(store, pairs)
+    except duckdb.IOException:  # parts were merged since we looked
+        return _ask(Store(store.root), pairs)
+
+
+def _ask(store: Store, pairs: Sequence[tuple[str, int]]) -> dict[str, dict[str, np.ndarray]]:
     asked = {
         "spec": np.array([d for d, _ in pairs], dtype=object),
         "seed": np.array([s for _, s in pairs], np.uint64),
     }
-    with connect(store) as con:
+    with connect(store, only=set(pairs)) as con:
         con.register("_asked", asked)
         rows = con.execute(
             "SELECT r.* FROM rows r JOIN _asked a ON r.spec = a.spec AND r.seed = a.seed "

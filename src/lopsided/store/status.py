@@ -11,10 +11,13 @@ from lopsided.store.parts import MemberId, Store
 
 def folder_status(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> dict[str, Any]:
     """Counts of members per run (`runs`: label -> wanted members), leases, failures and damaged parts."""
-    complete, survey = store.complete(), store.survey()
+    survey = store.survey()
+    complete = survey.complete
     leases = Leases(store.root)
     live, stale = [], []
     for lease in leases.all():
+        if not lease.members:  # of a compaction
+            continue
         entry = {
             "job": lease.job,
             "members": len(lease.members),

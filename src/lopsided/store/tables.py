@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from lopsided.core.errors import InputError
-from lopsided.store.parts import Store
+from lopsided.store.parts import MemberId, Store
 from lopsided.store.paths import plain_path
 from lopsided.store.rows import COLUMNS
 
@@ -27,18 +27,21 @@ class ArmRow(NamedTuple):
 
 
 @contextmanager
-def connect(store: Store, arms: Iterable[ArmRow] = (), locked: bool = False) -> Iterator[Any]:
-    """A DuckDB connection with three tables; `locked`: that can read nothing but them and write nothing.
+def connect(
+    store: Store, arms: Iterable[ArmRow] = (), locked: bool = False, only: Set[MemberId] | None = None
+) -> Iterator[Any]:
+    """A DuckDB connection with three tables; `locked`: that can read nothing but them and write nothing; `only`: that
+    knows no other members.
 
     `rows`: every member that is complete, each once; `members` (spec, seed, job, settings); `arms` (arm, recipe, scale,
     spec, coordinates).
     """
     import duckdb
 
-    complete = store.complete()
-    jobs = set(complete.values())
-    parts = [part for part in store.parts() if part.job in jobs]
-    members = list(complete.items())
+    survey = store.survey()
+    members = [(member, job) for member, job in survey.complete.items() if only is None or member in only]
+    jobs = {job for _, job in members}
+    parts = [part for part in survey.good if part.job in jobs]
     with duckdb.connect() as con, plain_path(store.root if store.root.is_dir() else store.root.parent) as root:
         _table(con, "members", {
             "spec": [spec for (spec, _), _ in members],

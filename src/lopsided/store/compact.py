@@ -1,0 +1,160 @@
+"""Merging the parts of finished jobs, so that a folder of many small parts stays quick to read.
+
+Nothing is ever missing on the way. First one new part with the rows of many finished jobs is committed; readers take a
+member's rows from the largest job that holds it, so from now on they take the new part's. Only then are the old parts
+removed. A process that is killed in between leaves both, and the next call removes the old ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lopsided.core.errors import StoreError
+from lopsided.store.index import Summary
+from lopsided.store.leases import Leases
+from lopsided.store.parts import MemberId, Part, Store, Survey, canonical, job_name
+from lopsided.store.paths import plain_path
+from lopsided.store.rows import COLUMNS
+
+LEASE = "compaction"
+MOST_MEMBERS = 20_000
+"""Members of a merged part at most."""
+
+
+class Compacted(NamedTuple):
+    """What was done: numbers of parts in the folder."""
+
+    before: int
+    after: int
+
+
+def compact(store: Store) -> Compacted:
+    """Merge the finished jobs that the same code made. Other processes may train, read and commit meanwhile.
+
+    Raises `StoreError` if another process compacts the folder.
+    """
+    store.require_writable()
+    store.require_readable()
+    leases = Leases(store.root)
+    with _alone(leases) as token:
+        survey = store.survey()
+        before = len(survey.good) + len(survey.other)
+        _remove(store, leases)
+        for parts in _groups(store.survey()):
+            _merge(store, parts, token)
+        _remove(store, leases)
+        survey = store.survey()
+        return Compacted(before, len(survey.good) + len(survey.other))
+
+
+@contextmanager
+def _alone(leases: Leases) -> Iterator[str]:
+    """Hold the lease of compaction: that of a process that died is taken over. Gives its token."""
+    with leases.lock():
+        if any(lease.job == LEASE and lease.alive for lease in leases.all()):
+            raise StoreError("another process compacts this folder")
+        lease = leases.take(LEASE, [], 0)
+    with leases.hold(lease):
+        yield lease.token
+
+
+def _groups(survey: Survey) -> list[list[Summary]]:
+    """Parts to merge into one, group by group: those of finished jobs made by the same code, job after job."""
+    chains: dict[str, list[Summary]] = {}
+    for part in survey.good:
+        chains.setdefault(part.job, []).append(part)
+    by_code: dict[str, list[list[Summary]]] = {}
+    for chain in chains.values():
+        large = len(chain) == 1 and 2 * _size(chain) >= MOST_MEMBERS
+        if chain[-1].final and not large:
+            by_code.setdefault(chain[-1].code, []).append(chain)
+    groups = []
+    for found in by_code.values():
+        group: list[Summary] = []
+        for chain in sorted(found, key=lambda chain: chain[0].folder):
+            if group and _size(group) + _size(chain) > MOST_MEMBERS:
+                groups.append(group)
+                group = []
+            group += chain
+        groups.append(group)
+    return [group for group in groups if len(group) > 1]
+
+
+def _size(parts: Sequence[Summary]) -> int:
+    return sum(sum(map(len, part.seeds.values())) for part in parts if part.final)
+
+
+def _merge(store: Store, parts: Sequence[Summary], token: str) -> None:
+    """Commit one part with the rows of `parts`, whole jobs each."""
+    complete = store.survey().complete
+    members: dict[MemberId, str] = {
+        (spec, seed): part.job
+        for part in parts
+        if part.final
+        for spec, seeds in part.seeds.items()
+        for seed in seeds
+        if complete[spec, seed] == part.job
+    }
+    made: dict[str, dict[str, Any]] = {}
+    for part in parts:
+        made |= {canonical(each): each for each in store.provenance(part)}
+    merged = Part(
+        job=job_name(members),
+        start=0,
+        step=max(part.step for part in parts),
+        final=True,
+        seconds=sum(part.seconds for part in parts if part.final),
+        members=tuple(sorted(members)),
+        specs={spec: store.index.specs[spec] for spec, _ in members},
+        provenance={"merged": [made[key] for key in sorted(made)]},
+        code=parts[-1].code,
+        token=token,
+    )
+    store.commit(merged, lambda file: _copy_rows(store, parts, members, file))
+
+
+def _copy_rows(store: Store, parts: Sequence[Summary], members: dict[MemberId, str], file: Path) -> None:
+    """The rows of `members`, each from its job, as one Parquet file."""
+    import duckdb
+    import numpy as np
+
+    with duckdb.connect() as con, plain_path(store.root) as root:
+        con.register("asked", {
+            "spec": np.array([spec for spec, _ in members], object),
+            "seed": np.array([seed for _, seed in members], np.uint64),
+            "job": np.array(list(members.values()), object),
+        })  # fmt: skip
+        files = {f"{root}/parts/{part.folder}/rows.parquet": part.job for part in parts}
+        con.register("files", {"file": np.array(list(files), object), "job": np.array(list(files.values()), object)})
+        con.execute("SET preserve_insertion_order = false")
+        con.execute(
+            f"COPY (SELECT {', '.join(f'r.{name}' for name in COLUMNS)} "
+            f"FROM read_parquet([{', '.join(map(repr, files))}], filename = true, union_by_name = true) r "
+            "JOIN files f ON r.filename = f.file "
+            "JOIN asked a ON r.spec = a.spec AND r.seed = a.seed AND f.job = a.job "
+            f"ORDER BY r.spec, r.metric, r.seed, r.step) TO '{root}/{file.relative_to(store.root)}' "
+            "(FORMAT parquet, COMPRESSION zstd)"
+        )
+
+
+def _remove(store: Store, leases: Leases) -> None:
+    """Remove sound parts that nobody reads: of jobs whose members are all read from other jobs, and other chains of
+    finished jobs. The last part of a chain goes first, so that what is left never has a gap."""
+    survey = store.survey()
+    complete = survey.complete
+    held = {lease.job for lease in leases.all() if lease.alive}
+    needed = {
+        part.job
+        for part in survey.good
+        for spec, seeds in part.seeds.items()
+        if any(complete.get((spec, seed), part.job) == part.job for seed in seeds)
+    }
+    finished = {part.job for part in survey.good if part.final}
+    spare = [part for part in survey.good if part.job not in needed]
+    spare += [part for part in survey.other if part.job in finished]
+    for part in sorted(spare, key=lambda part: part.folder, reverse=True):
+        if part.job not in held:
+            store.remove(part)
