@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 DEVELOPER := $(VENV)/.developer
 DOCS := $(VENV)/.docs
 
-.PHONY: demo test bench lint types docs notebooks clean
+.PHONY: demo test bench lint types docs notebooks catalog clean
 
 demo: $(INSTALLED)
 	$(BIN)/lopsided run state-tracking --scale laptop
@@ -33,6 +33,10 @@ docs: $(DOCS)
 # Execute the notebooks again, in place (a minute and a half).
 notebooks: $(DOCS)
 	$(BIN)/jupyter execute --inplace docs/*.ipynb
+
+# What `lopsided list` shows, after a recipe was changed.
+catalog: $(INSTALLED)
+	$(BIN)/python -m lopsided.runs.catalog
 
 $(BIN)/python:
 	$(PYTHON) -c "import sys; assert sys.version_info >= (3, 11), 'lopsided needs Python 3.11 or newer'"

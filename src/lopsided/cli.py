@@ -30,28 +30,26 @@ app = App(
 
 
 @app.command(name="list")
-def list_(*, as_json: Json = False) -> None:
-    """List the recipes: paper, claims, and what each scale costs."""
-    from lopsided.core.registry import registered
+def list_(*names: str, as_json: Json = False) -> None:
+    """List the recipes: question, number of claims, time at laptop scale.
 
-    recipes = [cls() for cls in registered("recipe").values()]
-    rows = [
-        {
-            "name": r.name,
-            "paper": r.paper,
-            "figure": r.figure_number,
-            "question": r.question,
-            "claims": [s.claim for s in r.statements()],
-            "scales": {k: {"seconds": s.seconds, "seeds": s.seeds, "on": s.on} for k, s in r.scales.items()},
-        }
-        for r in recipes
-    ]
+    Parameters
+    ----------
+    names
+        Recipes to show in full.
+    """
+    from lopsided.runs.catalog import catalog
+
+    rows = catalog(names)
     if as_json:
         print_json({"recipes": rows})
         return
-    from lopsided.report.terminal import recipe_table
+    from lopsided.report.terminal import recipe_page, recipe_table
 
-    recipe_table(rows)
+    if not names:
+        recipe_table(rows)
+    for row in rows if names else ():
+        recipe_page(row)
 
 
 @app.command
@@ -291,6 +289,23 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(141)
     except OSError as error:  # for example a full disk behind our output
         _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}")
+    except Exception as error:
+        place = _in_recipe_file(error)
+        if place is None:
+            raise
+        _fail(f"{place}: {type(error).__name__}: {' '.join(str(error).split())}")
+
+
+def _in_recipe_file(error: Exception) -> str | None:
+    """File and line where a user's recipe raised, if it was one."""
+    from lopsided.core.recipe import FILE_MODULE
+
+    place, frame = None, error.__traceback__
+    while frame is not None:
+        if str(frame.tb_frame.f_globals.get("__name__")).startswith(FILE_MODULE):
+            place = f"recipe file {frame.tb_frame.f_code.co_filename!r}, line {frame.tb_lineno}"
+        frame = frame.tb_next
+    return place
 
 
 def _require_values(arguments: list[str]) -> None:

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,17 @@ def test_ruff():
 def test_the_command_line_starts_without_heavy_imports():
     code = "import sys, lopsided.cli; print(sorted({'jax','scipy','matplotlib','plotly','duckdb'} & set(sys.modules)))"
     assert run(sys.executable, "-c", code).stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("command", ["list", "status STORE", "query 'SELECT 1' --out STORE"])
+def test_commands_that_compute_nothing_start_without_jax_and_scipy(command, tmp_path):
+    (tmp_path / "parts").mkdir()
+    arguments = shlex.split(command.replace("STORE", str(tmp_path)))
+    code = (
+        "import atexit, sys, lopsided.cli as c; atexit.register(lambda: print({'jax', 'scipy'} & set(sys.modules)));"
+        f"c.main({arguments!r})"
+    )
+    assert run(sys.executable, "-c", code).stdout.splitlines()[-1] == "set()"
 
 
 def test_stats_and_reports_read_without_training_code():

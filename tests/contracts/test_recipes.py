@@ -1,5 +1,6 @@
 """What every recipe promises, checked for each one by its mere existence."""
 
+import json
 import sys
 
 import numpy as np
@@ -11,6 +12,8 @@ from lopsided.core.registry import registered
 from lopsided.core.spec import Spec
 from lopsided.report.html import Section, write
 from lopsided.report.matplotlib_draw import save
+from lopsided.runs import catalog as catalogs
+from lopsided.runs.catalog import FILE, catalog, described
 from lopsided.runs.recipe_run import prepare
 from lopsided.store.parts import Store
 from lopsided.store.results import Arm, Results
@@ -25,6 +28,19 @@ def test_docstring_carries_paper_command_and_what_was_changed(name):
     for needed in (name, "Paper", f"lopsided run {name}", "`laptop`"):
         assert needed in doc
     assert recipe.question.endswith("?")
+
+
+def test_the_catalog_is_what_the_recipes_say():
+    """`make catalog` writes it anew."""
+    assert json.loads(FILE.read_text())["recipes"] == described()
+    assert catalog() == described()
+
+
+def test_a_recipe_changed_since_the_catalog_was_written_is_imported(monkeypatch, tmp_path):
+    old = tmp_path / "catalog.json"
+    old.write_text(json.dumps({"sources": "0", "recipes": []}))
+    monkeypatch.setattr(catalogs, "FILE", old)
+    assert catalog() == described()
 
 
 @each_recipe

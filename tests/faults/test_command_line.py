@@ -1,7 +1,9 @@
 """The command line as a user meets it: JSON on stdout and nothing else, mistakes in one line with exit code 2."""
 
+import contextlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -20,6 +22,25 @@ def lopsided(*arguments, cwd=None):
         timeout=300,
         check=False,
     )
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch, capfd):
+    """The command in this process, in an empty folder: (exit code, stdout, stderr)."""
+    from lopsided.cli import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        capfd.readouterr()
+        code = 0
+        try:
+            main(list(arguments))
+        except SystemExit as ended:
+            code = ended.code or 0
+        return code, *capfd.readouterr()
+
+    return call
 
 
 @pytest.fixture(scope="module")
@@ -169,24 +190,142 @@ MISTAKES = {
     "missing recipe file": (["run", "absent.py"], ["absent.py"]),
     "unknown recipe in check": (["check", "nothing"], ["nothing"]),
     "no store": (["report", "absent"], ["absent"]),
+    "unknown recipe to list": (["list", "nonsense-xyz"], ["nonsense-xyz", "adam"]),
+    "check without a store": (["check", "--out", "absent"], ["absent", "no store"]),
+    "status without a store": (["status", "absent"], ["absent", "no store"]),
+    "compact without a store": (["compact", "absent"], ["absent", "no store"]),
+    "set without a change": (["run", "state-tracking", "--set"], ["--set", "key=value"]),
+    "a power of a group": (["run", "state-tracking", "--set", "groups.²=1"], ["groups"]),
+    "5,000 digits": (["run", "state-tracking", "--set", "steps=" + "9" * 5000], ["--set", "too long"]),
+    "1,000 brackets": (["run", "state-tracking", "--set", "steps=" + "[" * 1000], ["--set", "nested"]),
+    "an infinite coefficient": (["run", "mup-single-index", "--set", "task.link.0.0=Infinity"], ["link"]),
+    "a long name": (["run", "x" * 240 + ".json"], ["x"]),
     "out is a file": (["run", "state-tracking", "--scale", "smoke", "--out", "file/x"], ["file/x"]),
 }
 
 
 @pytest.mark.parametrize("case", MISTAKES)
-def test_a_mistake_is_one_clear_line_and_exit_code_2(case, tmp_path):
+def test_a_mistake_is_one_clear_line_and_exit_code_2(case, here, tmp_path):
     (tmp_path / "file").write_text("")
     arguments, names = MISTAKES[case]
-    done = lopsided(*arguments, cwd=tmp_path)
-    assert done.returncode == 2, done.stderr
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
+    code, out, err = here(*arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1), err
     for name in names:
-        assert name in done.stderr
+        assert name in err
     assert [p.name for p in tmp_path.iterdir()] == ["file"]  # nothing written
 
 
 def test_broken_json_spec(tmp_path):
+    """This one as a process of its own, exit code and all."""
     (tmp_path / "bad.json").write_text("{")
     done = lopsided("run", "bad.json", cwd=tmp_path)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+
+
+RAISING = {
+    "raises": ("raise ValueError('[/x] and :x:')", ["mine.py", "ValueError", "[/x] and :x:"]),
+    "ends the program": ("import sys; sys.exit(0)", ["mine.py", "SystemExit"]),
+    "no recipe": ("x = 1", ["mine.py", "0 recipes"]),
+    "not Python": ("1 +", ["mine.py", "SyntaxError"]),
+    "a name that leaves the folder": (
+        "from lopsided.recipes.adam import Adam\nclass A(Adam): name = '../../x'",
+        ["../../x", "cannot name files"],
+    ),
+    "raises later": (
+        "from lopsided.recipes.adam import Adam\nclass A(Adam):\n    name = 'a'\n    def specs(self, scale): 1 / 0",
+        ["mine.py", "line 4", "ZeroDivisionError"],
+    ),
+    "no specs": (
+        "from lopsided.recipes.adam import Adam\nclass A(Adam):\n    name = 'a'\n    def specs(self, scale): return {}",
+        ["Spec for each arm"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", RAISING)
+def test_a_recipe_file_that_fails_is_one_line(case, here, tmp_path):
+    text, names = RAISING[case]
+    (tmp_path / "mine.py").write_text(text)
+    code, out, err = here("run", "mine.py", "--scale", "smoke")
+    executing, line = err.splitlines()
+    assert (code, out) == (2, "")
+    assert "executing mine.py" in executing
+    for name in names:
+        assert name in line
+    assert [p.name for p in tmp_path.iterdir() if p.name != "__pycache__"] == ["mine.py"]
+
+
+def test_a_key_given_twice_is_refused(here, tmp_path):
+    (tmp_path / "twice.json").write_text('{"steps": 10, "steps": 20}')
+    code, _, err = here("run", "twice.json")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "'steps' is given twice" in err
+
+
+def test_a_reader_that_goes_away_is_no_error(smoke):
+    """`lopsided query … --json | head -1`"""
+    out, _ = smoke
+    sql = "SELECT * FROM range(60000)"
+    command = f"{sys.executable} -m lopsided.cli query '{sql}' --json --out '{out}' | head -c 1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=ENVIRONMENT, check=False)
+    assert (done.stdout, done.stderr) == ("{", "")
+
+
+def test_a_full_disk_behind_the_output_is_one_line(smoke):
+    out, _ = smoke
+    command = f"{sys.executable} -m lopsided.cli status '{out}' --json > /dev/full"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=ENVIRONMENT, check=False)
+    assert (done.returncode, done.stderr) == (2, "lopsided: No space left on device\n")
+
+
+def test_data_is_printed_as_it_is(smoke):
+    """No markup, no emoji: `root:x:0` was shown as `root❌0`."""
+    out, _ = smoke
+    done = lopsided("query", """SELECT 'root:x:0' AS "[/x]", '[bold]' AS b""", "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    for text in ("root:x:0", "[/x]", "[bold]"):
+        assert text in done.stdout
+
+
+def test_a_number_that_is_none_is_whole_json(smoke):
+    out, _ = smoke
+    done = lopsided("query", "SELECT 'nan'::DOUBLE AS a, 'infinity'::DOUBLE AS b", "--out", str(out), "--json")
+    assert json.loads(done.stdout, parse_constant=pytest.fail)["rows"] == [[None, None]]
+
+
+def test_a_store_that_may_only_be_read(smoke, tmp_path):
+    """`report` writes elsewhere; `status` and `check` write nothing."""
+    out, _ = smoke
+    copy = tmp_path / "copy"
+    shutil.copytree(out, copy)
+    (copy / "index.jsonl").unlink(missing_ok=True)
+    subprocess.run(["chmod", "-R", "a+rX,a-w", str(copy)], check=True)
+    before = sorted(copy.rglob("*"))
+    for command in (["status", str(copy)], ["check", "--out", str(copy)], ["report", str(copy), "-o", "page.html"]):
+        done = as_nobody(*command, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "page.html").stat().st_size > 10_000
+    assert sorted(copy.rglob("*")) == before
+    refused = as_nobody("report", str(copy), cwd=tmp_path)
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    subprocess.run(["chmod", "-R", "u+w", str(copy)], check=True)
+
+
+def as_nobody(*arguments, cwd):
+    """The command without root's right to write anywhere."""
+    drop = ["setpriv", "--reuid=65534", "--clear-groups"] if os.getuid() == 0 else []
+    cwd.chmod(0o777)
+    for folder in [cwd, *cwd.parents]:
+        with contextlib.suppress(PermissionError):
+            folder.chmod(folder.stat().st_mode | 0o055)
+    return subprocess.run(
+        [*drop, sys.executable, "-m", "lopsided.cli", *arguments],
+        capture_output=True, text=True, cwd=cwd, timeout=300, check=False,
+        env=ENVIRONMENT | {"HOME": str(cwd), "PYTHONDONTWRITEBYTECODE": "1"},
+    )  # fmt: skip
+
+
+def test_a_version_is_said_however_it_is_started():
+    from importlib import metadata
+
+    assert lopsided("--version").stdout.strip() == metadata.version("lopsided")

@@ -10,6 +10,10 @@ ScaleName = Literal["smoke", "laptop", "paper"]
 SCALES: tuple[ScaleName, ...] = ("smoke", "laptop", "paper")
 
 
+FILE_MODULE = "lopsided_recipe_"
+"""Modules made of recipe files are called this and the file's name."""
+
+
 class Scale(NamedTuple):
     """What a scale costs: seeds per arm, and seconds of computing measured (or, for `paper`, estimated) on `on`."""
 

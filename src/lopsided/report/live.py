@@ -6,7 +6,7 @@ Every run also writes plain lines to a log file, so that progress survives a clo
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,9 @@ from lopsided.core.progress import Progress
 
 PLAIN_EVERY = 10.0
 LATEST = 24
-"""Arms shown at most: those that appeared last."""
+"""Arms in the table at most, on a high screen: those that appeared last."""
+NAMED = 6
+"""Arms that one line names at most; the rest is a count."""
 
 
 class Screen(Console):
@@ -65,7 +67,7 @@ class Display:
         """Update from one evaluation."""
         if progress.evaluated is None:
             names = sorted({self._arm(m.spec) for m in progress.members})
-            what = f"compiling for {len(progress.members)} members ({', '.join(names)})"
+            what = f"compiling for {len(progress.members)} members ({_some(names, ', ')})"
             self._say(progress, what if names else "waiting for members that other processes are training")
             return
         values = progress.evaluated.metrics.get(self._metric)
@@ -95,28 +97,40 @@ class Display:
             if not ends and now - self._last_line < PLAIN_EVERY and self._last_line:
                 return
             self._last_line = now
-            arms = " · ".join(
-                f"{a} {np.median([v for *_, v, _ in members.values()]):.3f}"
-                for a, members in list(self._rows.items())[-LATEST:]
-            )
-            arms = "… · " * (len(self._rows) > LATEST) + arms
-            line = f"{progress.done:.0%} · step {progress.step:,}/{progress.steps:,} {arms} · {status}"
+            arms = [f"{a} {np.median([v for *_, v, _ in m.values()]):.3f}" for a, m in reversed(self._rows.items())]
+            said = [
+                f"{progress.done:.0%}",
+                f"step {progress.step:,}/{progress.steps:,}",
+                *filter(None, [_some(arms, " · ")]),
+            ]
+            line = " · ".join([*said, status])
             self._log.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {line}\n")
             if not self._live:
                 self._console.print(line, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
     def _table(self, progress: Progress, status: str) -> Group:
+        """Share done and time left first: whatever does not fit is cut at the end."""
+        wide, room = self._console.width >= 100, max(1, min(LATEST, self._console.height - 5))
         table = Table(box=None, pad_edge=False)
-        for column in ("arm", "step", "", f"{self._metric}: median", "lowest … highest", "diverged"):
-            table.add_column(column, justify="left" if column in ("arm", "") else "right")
-        for arm, members in list(self._rows.items())[-LATEST:]:
+        table.add_column("arm", no_wrap=True, overflow="ellipsis")
+        for column in ("step", *([""] if wide else []), f"{self._metric}: median", "lowest … highest", "diverged"):
+            table.add_column(column, justify="right" if column else "left", no_wrap=True)
+        for arm, members in list(self._rows.items())[-room:]:
             step, steps = min((s, n) for s, n, _, _ in members.values())
             finite = np.array([v for *_, v, _ in members.values() if np.isfinite(v)])
             low, middle, high = (f"{f(finite):.3f}" for f in (np.min, np.median, np.max)) if len(finite) else ("–",) * 3
-            bar = ProgressBar(total=steps, completed=step, width=24)
+            bar = [ProgressBar(total=steps, completed=step, width=24)] if wide else []
             diverged = sum(gone for *_, gone in members.values())
-            table.add_row(Text(arm), f"{step:,}/{steps:,}", bar, middle, f"{low} … {high}", str(diverged or ""))
-        return Group(table, Text(f"{progress.done:.0%} · {status}", style="dim"))
+            table.add_row(Text(arm), f"{step:,}/{steps:,}", *bar, middle, f"{low} … {high}", str(diverged or ""))
+        hidden = max(0, len(self._rows) - room)
+        more = [Text(f"and {hidden} arms that began earlier", style="dim")] if hidden else []
+        return Group(Text(f"{progress.done:.0%} · {status}", style="bold", overflow="ellipsis"), table, *more)
+
+
+def _some(names: Sequence[str], between: str) -> str:
+    """At most six names, the rest as a count."""
+    more = len(names) - NAMED
+    return between.join(names[:NAMED]) + (f"{between}{more} more" if more > 0 else "")
 
 
 def _clock(seconds: float) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
 
 from lopsided.report.text import claim_rows, number, rules, to_learn
@@ -36,16 +37,41 @@ def _is_terminal() -> bool:
 
 
 def recipe_table(recipes: Sequence[dict[str, Any]]) -> None:
-    """`lopsided list`."""
-    table = Table(box=SIMPLE_HEAD)
-    for column in ("recipe", "paper", "claims", "time per scale"):
-        table.add_column(column)
-    for r in recipes:
-        claims = "\n".join(f"• {c}" for c in r["claims"])
-        times = "\n".join(f"{k}: {_duration(s['seconds'])}, {s['on']}" for k, s in r["scales"].items())
-        table.add_row(f"[bold]{r['name']}[/]", f"{r['paper']}\nfig. {r['figure']}", escape(claims), times)
-    _console().print(table)
-    _console().print("Run one: [bold]lopsided run NAME --scale laptop[/]")
+    """`lopsided list`: a line or two for each recipe, grouped by paper."""
+    console = _console()
+    for paper in sorted({r["paper"] for r in recipes}):
+        console.print(f"[bold]Paper {escape(paper)}[/]")
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+        table.add_column(no_wrap=True, style="bold")
+        table.add_column(ratio=1)
+        table.add_column(justify="right", no_wrap=True, style="dim", min_width=9)
+        for r in recipes:
+            if r["paper"] == paper:
+                took = _duration(r["scales"]["laptop"]["seconds"]) if "laptop" in r["scales"] else ""
+                table.add_row(r["name"], escape(r["question"]), f"{len(r['claims'])} · {took}")
+        console.print(table)
+        console.print()
+    console.print("On the right: number of claims, and time at laptop scale on two cores.")
+    console.print("One in full: [bold]lopsided list NAME[/]. Run one: [bold]lopsided run NAME[/]")
+
+
+def recipe_page(recipe: dict[str, Any]) -> None:
+    """`lopsided list NAME`."""
+    console = _console()
+    console.print(f"[bold]{recipe['name']}[/]: {escape(recipe['question'])}")
+    console.print(f"paper {escape(recipe['paper'])}, figure {escape(recipe['figure'])}\n")
+    console.print(escape(recipe["about"]))
+    console.print("\n[bold]Claims[/]")
+    for claim in recipe["claims"]:
+        console.print(Padding(f"• {escape(claim)}", (0, 0, 0, 2), expand=False))
+    console.print("\n[bold]Scales[/]")
+    for name, scale in recipe["scales"].items():
+        seconds = "?" if scale["seconds"] is None else _duration(scale["seconds"])
+        console.print(
+            Padding(
+                f"{name}: {scale['seeds']} seeds an arm, {seconds}, {escape(scale['on'])}", (0, 0, 0, 2), expand=False
+            )
+        )
 
 
 def claim_table(claims: Sequence[Claim], with_recipe: bool = True) -> None:

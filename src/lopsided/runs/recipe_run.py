@@ -102,6 +102,8 @@ def prepare(target: str, scale: str, seeds: int | None, overrides: Sequence[str]
         raise unknown(f"scale of {recipe.name}", scale, recipe.scales)
     name = cast(ScaleName, scale)
     arms: Mapping[str, Spec] = recipe.specs(name)
+    if not (isinstance(arms, dict) and arms and all(isinstance(spec, Spec) for spec in arms.values())):
+        raise InputError(f"recipe {recipe.name!r}: specs({scale!r}) has to give a Spec for each arm's name")
     if overrides:
         arms = overridden(recipe.name, arms, overrides)
     return RecipeRun(recipe, name, arms, seeds or recipe.scales[name].seeds, tuple(overrides))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lopsided.core import registry
 from lopsided.core.errors import InputError
-from lopsided.core.recipe import SCALES, Recipe, Scale, ScaleName
+from lopsided.core.recipe import FILE_MODULE, SCALES, Recipe, Scale, ScaleName
 from lopsided.core.shapes import has_accuracy
 from lopsided.core.spec import Spec
 from lopsided.store.results import Results
@@ -101,7 +101,7 @@ def _from_python(path: Path) -> Recipe:
     if not path.is_file():
         raise InputError(f"recipe file {str(path)!r}: not found")
     print(f"lopsided: executing {path} (a recipe file is a program)", file=sys.stderr)
-    spec = importlib.util.spec_from_file_location(f"lopsided_recipe_{path.stem}", path)
+    spec = importlib.util.spec_from_file_location(f"{FILE_MODULE}{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -1,0 +1,80 @@
+"""What `lopsided list` says of the recipes, without importing them (and JAX with them).
+
+It lies beside the recipes as `catalog.json`, with a digest of their sources: where they were changed since, they are
+imported after all. `python -m lopsided.runs.catalog` writes it anew (`make catalog`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from lopsided.core.errors import unknown
+
+FOLDER = Path(str(files("lopsided.recipes")))
+FILE = FOLDER / "catalog.json"
+
+
+def catalog(names: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """All recipes, or those named: name, paper, figure, question, about, claims, scales. Raises `InputError` for a name
+    that no recipe has."""
+    found = {row["name"]: row for row in _stored() or described()}
+    for name in names:
+        if name not in found:
+            raise unknown("recipe", name, found)
+    return [found[name] for name in names or found]
+
+
+def described() -> list[dict[str, Any]]:
+    """What the recipes say of themselves; imports them."""
+    import sys
+
+    from lopsided.core.registry import registered
+
+    rows = []
+    for cls in registered("recipe").values():
+        recipe: Any = cls()
+        rows.append(
+            {
+                "name": recipe.name,
+                "paper": recipe.paper,
+                "figure": recipe.figure_number,
+                "question": recipe.question,
+                "about": (sys.modules[cls.__module__].__doc__ or "").strip(),
+                "claims": [statement.claim for statement in recipe.statements()],
+                "scales": {
+                    name: {
+                        "seconds": scale.seconds if math.isfinite(scale.seconds) else None,
+                        "seeds": scale.seeds,
+                        "on": scale.on,
+                    }
+                    for name, scale in recipe.scales.items()
+                },
+            }
+        )
+    return rows
+
+
+def _stored() -> list[dict[str, Any]] | None:
+    try:
+        data = json.loads(FILE.read_text(encoding="utf-8"))
+        return data["recipes"] if data["sources"] == _sources() else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _sources() -> str:
+    """Digest of the recipes' sources."""
+    total = hashlib.sha256()
+    for file in sorted(FOLDER.glob("*.py")):
+        total.update(file.name.encode() + file.read_bytes())
+    return total.hexdigest()
+
+
+if __name__ == "__main__":
+    FILE.write_text(json.dumps({"sources": _sources(), "recipes": described()}, indent=1) + "\n", encoding="utf-8")
