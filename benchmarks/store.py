@@ -20,7 +20,8 @@ import numpy as np
 from lopsided.core.provenance import provenance
 from lopsided.core.spec import Spec
 from lopsided.runs.recipe_run import prepare
-from lopsided.store.parts import FORMAT, canonical, digest, job_name
+from lopsided.store.files import canonical, digest
+from lopsided.store.parts import FORMAT, job_name
 from lopsided.store.rows import no_rows, write_rows
 
 

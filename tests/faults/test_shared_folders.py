@@ -154,7 +154,7 @@ def test_an_altered_part_is_never_read(harm, small, tmp_path):
 def test_an_altered_index_is_read_anew(small, tmp_path):
     run([small], 2, Store(tmp_path))
     expected = rows(tmp_path)
-    file = tmp_path / "index.json"
+    file = tmp_path / "index.jsonl"
     text = file.read_text()
     for wrong in (text.replace('"parts"', '"party"'), text[:50], "", text.replace("[0, 1]", "[0, 7]")):
         file.write_text(wrong)

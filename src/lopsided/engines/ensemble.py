@@ -47,7 +47,7 @@ class EnsembleEngine(Engine):
         if not members:
             raise ValueError("an ensemble has at least one member")
         self.members, self.spec, self.execution = list(members), members[0].spec, execution
-        self.program = self.program_class(self.spec, execution)
+        self.program = self.program_class.of(self.spec, execution)
         mesh = mesh_of(execution, len(members))
         shards = mesh.devices.shape[0]
         share = -(-len(members) // shards)
@@ -69,7 +69,7 @@ class EnsembleEngine(Engine):
 
     @classmethod
     def members_per_job(cls, spec: Spec) -> int:
-        return memory.members_per_job(cls.program_class(spec, DEFAULT))
+        return memory.members_per_job(cls.program_class.of(spec, DEFAULT))
 
     @property
     def device_kind(self) -> str:

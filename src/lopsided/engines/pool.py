@@ -65,7 +65,7 @@ class Pool(Engine):
 
     def __init__(self, members: Sequence[Member], execution: Execution = DEFAULT):
         self.members, self.spec = list(members), members[0].spec
-        self.program = SampledProgram(self.spec, execution)
+        self.program = SampledProgram.of(self.spec, execution)
         mesh = mesh_of(execution, len(members))
         shards = mesh.devices.shape[0]
         block = memory.cache_block(self.program, execution) if is_cpu(mesh) else len(members)
@@ -106,7 +106,7 @@ class Pool(Engine):
 
     @classmethod
     def members_per_job(cls, spec: Spec) -> int:
-        return memory.members_per_job(SampledProgram(spec, DEFAULT)) * ROUNDS_PER_JOB
+        return memory.members_per_job(SampledProgram.of(spec, DEFAULT)) * ROUNDS_PER_JOB
 
     @property
     def device_kind(self) -> str:
@@ -253,7 +253,7 @@ class _Functions:
             zero = jnp.zeros_like(state.loss_sum), jnp.zeros_like(state.loss_count)
             return state._replace(loss_sum=zero[0], loss_count=zero[1]), metrics
 
-        shapes = jax.eval_shape(go, state)[1]
+        shapes = jax.eval_shape(jax.vmap(self.program.evaluate), state, traced)
         nothing = lambda state: (state, jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes))  # noqa: E731
         return jax.lax.cond(seated.any(), go, nothing, state)
 

@@ -7,10 +7,11 @@ A program is made from any spec of a static key, its template; everything in whi
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
@@ -28,11 +29,16 @@ from lopsided.core.spec import Spec
 from lopsided.core.task import SkillLaw, n_levels
 from lopsided.engines import looking_back, memory, metrics
 from lopsided.engines.gradient import Pieces
-from lopsided.engines.members import State, TracedMember, bound, traced_of, tree_bytes
+from lopsided.engines.members import State, TracedMember, bound, program_key, traced_of, tree_bytes
 from lopsided.engines.sampling import MemberContext, context_of, training_sample
 from lopsided.engines.train_step import train_step
 
 BATCH_AXIS = "batch"
+
+
+MOST_PROGRAMS = 64
+"""Programs that are kept for later ensembles; they hold no arrays."""
+_PROGRAMS: OrderedDict[Any, Any] = OrderedDict()
 
 
 class Program(ABC):
@@ -44,6 +50,16 @@ class Program(ABC):
 
     def __init__(self, template: Spec, execution: Execution):
         self._template, self.execution = template, execution
+
+    @classmethod
+    def of(cls, spec: Spec, execution: Execution) -> Self:
+        """The program of a spec; one that was made before for its static key knows its sizes already."""
+        key = cls, program_key(spec), execution.canonical_json()
+        found = _PROGRAMS.pop(key) if key in _PROGRAMS else cls(spec, execution)
+        _PROGRAMS[key] = found
+        while len(_PROGRAMS) > MOST_PROGRAMS:
+            _PROGRAMS.popitem(last=False)
+        return found
 
     @contextmanager
     def precision(self) -> Iterator[None]:

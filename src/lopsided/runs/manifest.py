@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lopsided.store.parts import MemberId, Store, replace_text
+from lopsided.store.files import replace_text
+from lopsided.store.parts import Store
+from lopsided.store.survey import MemberId
 from lopsided.store.tables import ArmRow
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import Any
 from lopsided.core.errors import InputError
 from lopsided.runs.recipe_run import RecipeRun
 from lopsided.stats.verdict import Claim
-from lopsided.store.parts import Store, canonical
+from lopsided.store.files import canonical
+from lopsided.store.parts import Store
 from lopsided.store.results import Results
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from lopsided.core.engine import Evaluated, Member
-from lopsided.store.parts import MemberId
+from lopsided.store.survey import MemberId
 
 
 def member_id(member: Member) -> MemberId:

@@ -25,8 +25,9 @@ from lopsided.runs.jobs import cut, wanted_members
 from lopsided.runs.rows import member_id, rows_of
 from lopsided.store.index import Summary
 from lopsided.store.leases import Holder, Lease, LeaseLost, Leases
-from lopsided.store.parts import Damage, Part, Store, job_name
+from lopsided.store.parts import Part, Store, job_name
 from lopsided.store.rows import no_rows
+from lopsided.store.survey import Damage
 
 SLICE_SECONDS = 1.0
 """How long a stop request or a due commit waits at most for a stretch of training (one step, if that takes longer)."""

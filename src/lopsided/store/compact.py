@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lopsided.core.errors import StoreError
+from lopsided.store.files import canonical
 from lopsided.store.index import Summary
 from lopsided.store.leases import Leases
-from lopsided.store.parts import MemberId, Part, Store, Survey, canonical, job_name
+from lopsided.store.parts import Part, Store, job_name
 from lopsided.store.paths import plain_path
 from lopsided.store.rows import COLUMNS
+from lopsided.store.survey import MemberId, Survey
 
 LEASE = "compaction"
 MOST_MEMBERS = 20_000

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lopsided.core.errors import InputError
-from lopsided.store.parts import MemberId
+from lopsided.store.survey import MemberId
 
 BEAT_SECONDS = 5.0
 STALE_SECONDS = 60.0

@@ -21,20 +21,18 @@ import shutil
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from lopsided.core.errors import StoreError
+from lopsided.store.files import canonical, digest, replace_text, sync, sync_tree
 from lopsided.store.index import Index, Summary
 from lopsided.store.rows import write_rows
+from lopsided.store.survey import Damage, MemberId, Survey, survey_of
 
 FORMAT = 2
-MemberId = tuple[str, int]
-"""(content hash of the spec, seed)."""
 
 
 class Part(NamedTuple):
@@ -59,40 +57,6 @@ class Part(NamedTuple):
     @property
     def folder(self) -> str:
         return f"{self.job}-{self.step:012d}-{self.token}"
-
-
-class Damage(NamedTuple):
-    """A part that must not be read, and why."""
-
-    folder: Path
-    reason: str
-
-
-@dataclass(frozen=True)
-class Survey:
-    """What lies in the folder of parts."""
-
-    good: list[Summary]
-    """Parts on the chain that is read of each job, in order."""
-    other: list[Summary]
-    """Sound parts on other chains of a job."""
-    damaged: list[Damage]
-    unreadable: list[Damage]
-    """Parts that this user may not read."""
-    foreign: list[str]
-    """Folders that are no parts of this store; ignored."""
-
-    @cached_property
-    def complete(self) -> dict[MemberId, str]:
-        """The job whose rows are read of each complete member. Where several jobs hold one, it is the largest: a part
-        that others were merged into goes before those (see `store.compact`)."""
-        found: dict[MemberId, str] = {}
-        final = [part for part in self.good if part.final]
-        for part in sorted(final, key=lambda part: (-sum(map(len, part.seeds.values())), part.folder)):
-            for spec, seeds in part.seeds.items():
-                for seed in seeds:
-                    found.setdefault((spec, seed), part.job)
-        return found
 
 
 class ResumePoint(NamedTuple):
@@ -159,24 +123,7 @@ class Store:
         if self._survey is not None:
             return self._survey
         self.require_format()
-        found = self.index.refresh()
-        jobs: dict[str, dict[str, Summary]] = {}
-        for part in found.sound:
-            jobs.setdefault(part.job, {})[part.folder] = part
-        good: list[Summary] = []
-        other: list[Summary] = []
-        damaged = [Damage(self.root / "parts" / folder, reason) for folder, reason in found.damaged.items()]
-        for parts in jobs.values():
-            chain, orphans = _chain(parts)
-            good += chain
-            if len(chain) + len(orphans) < len(parts):
-                skip = {part.folder for part in chain} | set(orphans)
-                other += [part for folder, part in parts.items() if folder not in skip]
-            damaged += [
-                Damage(self.root / "parts" / folder, "a part before it is missing or damaged") for folder in orphans
-            ]
-        unreadable = [Damage(self.root / "parts" / folder, reason) for folder, reason in found.unreadable.items()]
-        return Survey(good, other, damaged, unreadable, found.foreign)
+        return survey_of(self.index.refresh(), self.root / "parts")
 
     def parts(self) -> list[Summary]:
         """All parts that may be read."""
@@ -245,7 +192,7 @@ class Store:
                 aside.mkdir()  # with the permissions that the user's umask gives
                 self._write(aside, part, rows, save_state)
                 os.rename(aside, final)
-                _sync(final.parent)
+                sync(final.parent)
                 return
             except (OSError, *_database_errors()) as error:
                 if not aside.exists() and final.parent.is_dir() and attempt < 2:
@@ -278,7 +225,7 @@ class Store:
         body = part._replace(checksums=checksums)._asdict()
         document = {"part": body, "sha256": hashlib.sha256(canonical(body).encode()).hexdigest()}
         (aside / "part.json").write_text(json.dumps(document, indent=1, sort_keys=True))
-        _sync_tree(aside)
+        sync_tree(aside)
 
     def drop_states(self, job: str, keep: int) -> None:
         """Remove all but the newest `keep` states of a job."""
@@ -299,70 +246,7 @@ class Store:
             shutil.rmtree(aside, ignore_errors=True)
 
 
-def _chain(parts: Mapping[str, Summary]) -> tuple[list[Summary], list[str]]:
-    """Of one job's parts: the chain that is read, and parts that no chain reaches. A finished chain is preferred, then
-    the one that reaches furthest, then the one of fewer parts; of two alike the first by name, so that every reader
-    chooses the same."""
-
-    def ancestors(part: Summary) -> list[Summary] | None:
-        found = [part]
-        while found[0].parent:
-            before = parts.get(found[0].parent)
-            if before is None or before.step != found[0].start:
-                return None
-            found.insert(0, before)
-        return found if found[0].start == 0 else None
-
-    chains = {folder: chain for folder, part in parts.items() if (chain := ancestors(part)) is not None}
-    orphans = [folder for folder in parts if folder not in chains]
-    if not chains:
-        return [], orphans
-    best = min(chains, key=lambda f: (not parts[f].final, -parts[f].step, len(chains[f]), f))
-    return chains[best], orphans
-
-
-def canonical(body: Any) -> str:
-    """One text for one content."""
-    return json.dumps(body, sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
-def replace_text(file: Path, text: str) -> None:
-    """Write a small file so that readers see the old text or the new one, never half of it."""
-    aside = file.with_name(f".{uuid.uuid4().hex}")
-    try:
-        aside.write_text(text)
-        aside.replace(file)
-    except OSError:
-        aside.unlink(missing_ok=True)
-        raise
-
-
-def digest(path: Path) -> str:
-    """SHA-256 of a file, or of a folder's names and contents."""
-    if path.is_file():
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    total = hashlib.sha256()
-    for file in sorted(p for p in path.rglob("*") if p.is_file()):
-        total.update(f"{file.relative_to(path)} {digest(file)}\n".encode())
-    return total.hexdigest()
-
-
 def _database_errors() -> tuple[type[Exception], ...]:
     import duckdb
 
     return (duckdb.IOException,)
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _sync_tree(folder: Path) -> None:
-    for path in sorted(folder.rglob("*"), reverse=True):
-        _sync(path)
-    _sync(folder)

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lopsided.store.leases import Leases
-from lopsided.store.parts import MemberId, Store
+from lopsided.store.parts import Store
+from lopsided.store.survey import MemberId
 
 
 def folder_status(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> dict[str, Any]:

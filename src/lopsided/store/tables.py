@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lopsided.core.errors import InputError
-from lopsided.store.parts import MemberId, Store
+from lopsided.store.parts import Store
 from lopsided.store.paths import plain_path
 from lopsided.store.rows import COLUMNS
+from lopsided.store.survey import MemberId
 
 
 class ArmRow(NamedTuple):

@@ -1,0 +1,89 @@
+"""What lies in the folder of parts: which of them are read, and why the others are not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from lopsided.store.index import Found, Summary
+
+MemberId = tuple[str, int]
+"""(content hash of the spec, seed)."""
+
+
+class Damage(NamedTuple):
+    """A part that must not be read, and why."""
+
+    folder: Path
+    reason: str
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What lies in the folder of parts."""
+
+    good: list[Summary]
+    """Parts on the chain that is read of each job, in order."""
+    other: list[Summary]
+    """Sound parts on other chains of a job."""
+    damaged: list[Damage]
+    unreadable: list[Damage]
+    """Parts that this user may not read."""
+    foreign: list[str]
+    """Folders that are no parts of this store; ignored."""
+
+    @cached_property
+    def complete(self) -> dict[MemberId, str]:
+        """The job whose rows are read of each complete member. Where several jobs hold one, it is the largest: a part
+        that others were merged into goes before those (see `store.compact`)."""
+        found: dict[MemberId, str] = {}
+        final = [part for part in self.good if part.final]
+        for part in sorted(final, key=lambda part: (-sum(map(len, part.seeds.values())), part.folder)):
+            for spec, seeds in part.seeds.items():
+                for seed in seeds:
+                    found.setdefault((spec, seed), part.job)
+        return found
+
+
+def survey_of(found: Found, folder: Path) -> Survey:
+    """The survey of what the index found in `folder`."""
+    jobs: dict[str, dict[str, Summary]] = {}
+    for part in found.sound:
+        jobs.setdefault(part.job, {})[part.folder] = part
+    good: list[Summary] = []
+    other: list[Summary] = []
+    damaged = [Damage(folder / name, reason) for name, reason in found.damaged.items()]
+    for parts in jobs.values():
+        chain, orphans = _chain(parts)
+        good += chain
+        if len(chain) + len(orphans) < len(parts):
+            skip = {part.folder for part in chain} | set(orphans)
+            other += [part for name, part in parts.items() if name not in skip]
+        damaged += [Damage(folder / name, "a part before it is missing or damaged") for name in orphans]
+    unreadable = [Damage(folder / name, reason) for name, reason in found.unreadable.items()]
+    return Survey(good, other, damaged, unreadable, found.foreign)
+
+
+def _chain(parts: Mapping[str, Summary]) -> tuple[list[Summary], list[str]]:
+    """Of one job's parts: the chain that is read, and parts that no chain reaches. A finished chain is preferred, then
+    the one that reaches furthest, then the one of fewer parts; of two alike the first by name, so that every reader
+    chooses the same."""
+
+    def ancestors(part: Summary) -> list[Summary] | None:
+        found = [part]
+        while found[0].parent:
+            before = parts.get(found[0].parent)
+            if before is None or before.step != found[0].start:
+                return None
+            found.insert(0, before)
+        return found if found[0].start == 0 else None
+
+    chains = {folder: chain for folder, part in parts.items() if (chain := ancestors(part)) is not None}
+    orphans = [folder for folder in parts if folder not in chains]
+    if not chains:
+        return [], orphans
+    best = min(chains, key=lambda f: (not parts[f].final, -parts[f].step, len(chains[f]), f))
+    return chains[best], orphans
