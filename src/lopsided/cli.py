@@ -12,10 +12,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, Parameter
 
-from lopsided.core.errors import InputError, Stopped
+from lopsided.core.errors import InputError
 from lopsided.report.as_json import print_json
+from lopsided.report.exits import exits
 
 OUT = Path("lopsided-runs")
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print one JSON document on stdout, nothing else.")]
@@ -270,42 +271,10 @@ def _existing(folder: Path) -> Any:
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point: user mistakes become one line and exit code 2."""
-    try:
+    with exits():
         _require_values(sys.argv[1:] if arguments is None else arguments)
         app(arguments, exit_on_error=False, print_error=False)
         sys.stdout.flush()
-    except InputError as error:
-        _fail(str(error))
-    except CycloptsError as error:
-        _fail(" ".join(str(error).split()))
-    except Stopped:
-        print("\nlopsided: stopped; everything computed is committed. The same command goes on.", file=sys.stderr)
-        sys.exit(130)
-    except KeyboardInterrupt:
-        print("\nlopsided: stopped at once; the same command goes on from the last commit.", file=sys.stderr)
-        sys.exit(130)
-    except BrokenPipeError:  # the reader of our output has gone
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
-    except OSError as error:  # for example a full disk behind our output
-        _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}")
-    except Exception as error:
-        place = _in_recipe_file(error)
-        if place is None:
-            raise
-        _fail(f"{place}: {type(error).__name__}: {' '.join(str(error).split())}")
-
-
-def _in_recipe_file(error: Exception) -> str | None:
-    """File and line where a user's recipe raised, if it was one."""
-    from lopsided.core.recipe import FILE_MODULE
-
-    place, frame = None, error.__traceback__
-    while frame is not None:
-        if str(frame.tb_frame.f_globals.get("__name__")).startswith(FILE_MODULE):
-            place = f"recipe file {frame.tb_frame.f_code.co_filename!r}, line {frame.tb_lineno}"
-        frame = frame.tb_next
-    return place
 
 
 def _require_values(arguments: list[str]) -> None:
@@ -313,11 +282,6 @@ def _require_values(arguments: list[str]) -> None:
     for flag, following in zip(arguments, [*arguments[1:], "--"], strict=True):
         if flag == "--set" and following.startswith("--"):
             raise InputError("--set: takes key=value, for example --set optimizer.lr=0.01")
-
-
-def _fail(message: str) -> None:
-    print(f"lopsided: {message}", file=sys.stderr)
-    sys.exit(2)
 
 
 if __name__ == "__main__":

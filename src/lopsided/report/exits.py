@@ -1,0 +1,57 @@
+"""How a command ends: its exit code, and one line on stderr where it did not do what was asked."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+from cyclopts import CycloptsError
+
+from lopsided.core.errors import InputError, Stopped
+from lopsided.core.recipe import FILE_MODULE
+
+
+@contextmanager
+def exits() -> Iterator[None]:
+    """Exit codes: 2 for a mistake of the user's or a folder that fails, 130 after a stop, 141 if the reader of the
+    output went away. Anything else is a bug and raises."""
+    try:
+        yield
+    except InputError as error:
+        _fail(str(error))
+    except CycloptsError as error:
+        _fail(str(error))
+    except Stopped:
+        print("\nlopsided: stopped; everything computed is committed. The same command goes on.", file=sys.stderr)
+        sys.exit(130)
+    except KeyboardInterrupt:
+        print("\nlopsided: stopped at once; the same command goes on from the last commit.", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except OSError as error:  # for example a full disk behind our output
+        _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}")
+    except Exception as error:
+        place = _in_recipe_file(error)
+        if place is None:
+            raise
+        _fail(f"{place}: {type(error).__name__}: {error}")
+
+
+def _in_recipe_file(error: Exception) -> str | None:
+    """File and line where a user's recipe raised, if it was one."""
+    place, frame = None, error.__traceback__
+    while frame is not None:
+        if str(frame.tb_frame.f_globals.get("__name__")).startswith(FILE_MODULE):
+            place = f"recipe file {frame.tb_frame.f_code.co_filename!r}, line {frame.tb_lineno}"
+        frame = frame.tb_next
+    return place
+
+
+def _fail(message: str) -> NoReturn:
+    print(f"lopsided: {' '.join(message.split())}", file=sys.stderr)
+    sys.exit(2)
