@@ -9,7 +9,8 @@ DOCS := $(VENV)/.docs
 .PHONY: demo test bench lint types docs notebooks catalog clean
 
 demo: $(INSTALLED)
-	$(BIN)/lopsided run state-tracking --scale laptop
+	$(BIN)/lopsided run tour
+	@echo "For those who stay: $(BIN)/lopsided run state-tracking (about 9 minutes)"
 
 test: $(DEVELOPER)
 	$(BIN)/python -m pytest -n 2

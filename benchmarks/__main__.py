@@ -29,16 +29,12 @@ def main() -> None:
     )
     for column in ("work", "lopsided", "against", "ratio (lowest … highest)", "at least"):
         table.add_column(column)
-    for row in (
-        *perceptron.rows(peak),
-        *transformer.rows(),
-        *attention.rows(),
-        *overhead.rows(),
-        *population.rows(),
-        *heat_map.rows(peak),
-    ):
-        table.add_row(*row)
     console = Console(width=150)
+    parts = (perceptron.rows, transformer.rows, attention.rows, overhead.rows, population.rows, heat_map.rows)
+    for rows in parts:
+        for row in rows(peak) if rows in (perceptron.rows, heat_map.rows) else rows():
+            console.print(" · ".join(row))  # as soon as it is measured
+            table.add_row(*row)
     console.print(table)
     console.print(f"GEMM peak of this run: {peak / 1e9:.0f} GFLOP/s in float32 on all cores.")
 

@@ -2,9 +2,11 @@
 
 project = "lopsided"
 author = "the lopsided authors"
-extensions = ["myst_nb"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "cyclopts.sphinx_ext", "sphinx-mathjax-offline"]
 html_theme = "furo"
 html_title = "lopsided"
 exclude_patterns = ["_build"]
-myst_enable_extensions = ["dollarmath", "amsmath"]
+myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
 nb_execution_mode = "off"
+autodoc_typehints = "description"
+autodoc_member_order = "bysource"

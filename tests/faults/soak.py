@@ -1,6 +1,6 @@
 """Many processes on one folder for a long time, killed, stopped, continued and their parts damaged at random.
 
-    python -m tests.faults.soak MINUTES [PROCESSES]
+    python -m tests.faults.soak MINUTES [PROCESSES] [JOBS]
 
 Ends with the rows of an unbroken run, or says how they differ. Nightly; `test_soak.py` runs a short one.
 """
@@ -123,8 +123,8 @@ def soak(folder: Path, minutes: float, processes: int, specs: list[Spec], damage
 
 if __name__ == "__main__":
     length, many = float(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 8
+    jobs = int(sys.argv[3]) if len(sys.argv) > 3 else int(8 * length) + 4  # so that work is left when the time is over
     with tempfile.TemporaryDirectory() as where:
         began = time.monotonic()
-        # Enough jobs that the work is not done before the time is over.
-        found = soak(Path(where), length, many, work(int(8 * length) + 4, 20_000))
+        found = soak(Path(where), length, many, work(jobs, 20_000))
         print(dict(found), f"{(time.monotonic() - began) / 60:.0f} minutes, rows equal")

@@ -120,7 +120,7 @@ def test_two_at_once_are_refused_in_one_line(runs, tmp_path):
 
 def test_a_run_beside_it_goes_on(runs, parity, tmp_path):
     """Half-done jobs are left alone, with the checkpoints that they go on from."""
-    slow = parity(steps=40_000, evaluation={"every": 500, "samples": 256})
+    slow = parity(steps=20_000, evaluation={"every": 500, "samples": 256})
     with start(tmp_path, [slow], 2, commit_seconds=0.0) as process:
         while len(Store(tmp_path).parts()) < 10:
             assert process.poll() is None

@@ -76,8 +76,8 @@ def test_kill_and_resume_give_the_rows_of_an_unbroken_run(case, parity, tracking
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_commits_first_and_the_run_goes_on(number, tracking, tmp_path):
-    spec = tracking(steps=1500, evaluation={"every": 50, "samples": 64})
+def test_a_signal_commits_first_and_the_run_goes_on(number, parity, tmp_path):
+    spec = parity(steps=60_000, evaluation={"every": 250, "samples": 256})
     finish(tmp_path / "whole", [spec], 2)
     with start(tmp_path / "broken", [spec], 2, commit_seconds=1e9) as process:
         for line in process.stdout:
@@ -89,7 +89,7 @@ def test_a_signal_commits_first_and_the_run_goes_on(number, tracking, tmp_path):
     if "stopped" in out:  # otherwise it was done before the signal arrived
         parts = Store(tmp_path / "broken").parts()
         assert len(parts) == 1
-        assert 0 < parts[0].step < 1500
+        assert 0 < parts[0].step < 60_000
     finish(tmp_path / "broken", [spec], 2)
     assert rows(tmp_path / "broken") == rows(tmp_path / "whole")
 

@@ -16,7 +16,7 @@ from tests.faults.helpers import finish, rows, start
 def arms(parity):
     """Four programs, so four jobs."""
     return [
-        parity(model={"name": "mlp", "width": w}, steps=20_000, evaluation={"every": 500, "samples": 256})
+        parity(model={"name": "mlp", "width": w}, steps=8_000, evaluation={"every": 500, "samples": 256})
         for w in (16, 24, 32, 40)
     ]
 

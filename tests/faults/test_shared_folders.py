@@ -20,7 +20,7 @@ from lopsided.store.status import folder_status
 from lopsided.store.tables import query
 from tests.faults.helpers import rows, start
 
-SLOW = {"steps": 40_000, "evaluation": {"every": 500, "samples": 256}}
+SLOW = {"steps": 20_000, "evaluation": {"every": 500, "samples": 256}}
 
 
 @pytest.fixture

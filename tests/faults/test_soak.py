@@ -10,7 +10,7 @@ COMMANDS = int(os.environ.get("LOPSIDED_FUZZ", "100"))
 
 
 def test_rows_after_an_attack_are_those_of_an_unbroken_run(tmp_path):
-    counts = soak(tmp_path, 0.25, 3, work(3, 2_000), damage_every=4.0)
+    counts = soak(tmp_path, 0.15, 3, work(3, 2_000), damage_every=3.0)
     assert counts["failed"] == 0
     assert counts["rows"] > 100
 

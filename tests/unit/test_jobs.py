@@ -64,7 +64,7 @@ def test_the_manifest_says_how_jobs_were_cut(tmp_path):
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core")
 def test_a_half_done_job_goes_on_with_another_number_of_cores(parity, tmp_path):
     """Begun on one core, ended on two: the same job, and the same rows but for the order of sums."""
-    spec = parity(steps=20_000, evaluation={"every": 500, "samples": 256})
+    spec = parity(steps=8_000, evaluation={"every": 500, "samples": 256})
     cores = os.sched_getaffinity(0)
     try:
         os.sched_setaffinity(0, {min(cores)})

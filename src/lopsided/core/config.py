@@ -60,6 +60,25 @@ class Config(BaseModel):
         except ValidationError as error:
             raise _one_line(type(self).__name__, error) from None
 
+    def replace(self, changes: dict[str, Any] | None = None, **fields: Any) -> Self:
+        """This configuration with other values, validated. `changes` names inner fields by path:
+        `spec.replace({"optimizer.lr": 0.1}, steps=500)`. Raises `InputError` for an unknown field or a bad value."""
+        data = {name: getattr(self, name) for name in type(self).model_fields}
+        inner: dict[str, dict[str, Any]] = {}
+        for path, value in (changes or {}).items():
+            first, _, rest = path.partition(".")
+            if rest:
+                inner.setdefault(first, {})[rest] = value
+            else:
+                fields = {**fields, first: value}
+        for name, below in inner.items():
+            part = data.get(name)
+            if not isinstance(part, Config):
+                parts = [field for field, value in data.items() if isinstance(value, Config)]
+                raise InputError(f"replace: {unknown('part', name, parts)}")
+            data[name] = part.replace(below)
+        return type(self)(**{**data, **fields})
+
     def canonical_json(self) -> str:
         """One JSON text per meaning: sorted keys, no spaces, defaults written out (see `later`), `-0.0` as `0.0`."""
         data = _without_later(self, self.model_dump(mode="json"))

@@ -6,14 +6,19 @@ from __future__ import annotations
 from typing import Annotated, Any, ClassVar, Literal
 
 import jax
-from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
+from pydantic import (
+    Field,
+    SerializeAsAny,
+    model_validator,
+)
 
 from lopsided.core import groups, registry
 from lopsided.core.config import Config
 from lopsided.core.errors import InputError
-from lopsided.core.evaluation import Evaluation, Until, evaluation_of
+from lopsided.core.evaluation import Evaluation, Geometric, Until, evaluation_of
 from lopsided.core.groups import ParamGroup
 from lopsided.core.model import Model
+from lopsided.core.one_of import OneOf, part_of
 from lopsided.core.optimizer import Optimizer
 from lopsided.core.plan import Plan, streams_of
 from lopsided.core.probe import Probe
@@ -22,9 +27,7 @@ from lopsided.core.skills import Skills
 from lopsided.core.task import LossName, RankOrder, Task, n_skills
 from lopsided.core.training_set import TrainingSet
 
-
-def _of(kind: str) -> BeforeValidator:
-    return BeforeValidator(lambda data: registry.build(kind, data))
+_EVALUATION = OneOf(evaluation_of, lambda: {"steps": Evaluation, "geometric": Geometric}, named=False)
 
 
 class Spec(Config):
@@ -35,18 +38,18 @@ class Spec(Config):
     """
 
     later: ClassVar[frozenset[str]] = frozenset({"groups", "training_set", "until", "products"})
-    task: Annotated[SerializeAsAny[Task], _of("task")]
-    skills: Annotated[SerializeAsAny[Skills], _of("skills")] = Field(
+    task: Annotated[SerializeAsAny[Task], part_of("task")]
+    skills: Annotated[SerializeAsAny[Skills], part_of("skills")] = Field(
         default_factory=lambda: registry.build("skills", "uniform")
     )
     rank_order: RankOrder = "lexicographic"
-    model: Annotated[SerializeAsAny[Model], _of("model")]
-    plan: Annotated[SerializeAsAny[Plan], _of("plan")]
-    optimizer: Annotated[SerializeAsAny[Optimizer], _of("optimizer")]
+    model: Annotated[SerializeAsAny[Model], part_of("model")]
+    plan: Annotated[SerializeAsAny[Plan], part_of("plan")]
+    optimizer: Annotated[SerializeAsAny[Optimizer], part_of("optimizer")]
     loss: LossName
     steps: Annotated[int, Field(ge=1, le=10**9)]
-    evaluation: Annotated[SerializeAsAny[Evaluation], BeforeValidator(evaluation_of)] = Evaluation()
-    probes: tuple[Annotated[SerializeAsAny[Probe], _of("probe")], ...] = ()
+    evaluation: Annotated[SerializeAsAny[Evaluation], _EVALUATION] = Evaluation()
+    probes: tuple[Annotated[SerializeAsAny[Probe], part_of("probe")], ...] = ()
     groups: tuple[ParamGroup, ...] = ()
     training_set: TrainingSet = TrainingSet()
     until: Until | None = None

@@ -1,0 +1,10 @@
+"""Optimizers and losses."""
+
+from lopsided.optim.optimizers import SGD, AdamW
+from lopsided.optim.spherical import SphericalSGD
+
+__all__ = [
+    "SGD",
+    "AdamW",
+    "SphericalSGD",
+]

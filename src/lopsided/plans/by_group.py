@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
+from pydantic import Field, SerializeAsAny, model_validator
 
 from lopsided.core import registry
 from lopsided.core.config import Config
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key
+from lopsided.core.one_of import OneOf
 from lopsided.core.plan import (
     Draw,
     FixedSets,
@@ -26,12 +27,18 @@ from lopsided.core.plan import (
 
 def _sampled(data: Any) -> Any:
     plan = registry.build("plan", data)
-    if not isinstance(plan, SampledPlan) or isinstance(plan, Remembers | MixesLevels | SeveralStreams):
+    if not isinstance(plan, SampledPlan) or isinstance(plan, APART):
         raise InputError(f"plan 'by-group': cannot feed a group from plan {getattr(plan, 'name', plan)!r}")
     return plan
 
 
-AnyPlan = Annotated[SerializeAsAny[SampledPlan], BeforeValidator(_sampled)]
+def _valid() -> dict[str, type]:
+    plans = registry.registered("plan")
+    return {name: cls for name, cls in plans.items() if issubclass(cls, SampledPlan) and not issubclass(cls, APART)}
+
+
+APART = (Remembers, MixesLevels, SeveralStreams)
+AnyPlan = Annotated[SerializeAsAny[SampledPlan], OneOf(_sampled, _valid, named=True)]
 
 
 class Other(Config):

@@ -28,6 +28,17 @@ STYLE: dict[Any, Any] = {
 
 def save(figure: Figure, stem: Path) -> list[Path]:
     """Write `stem`.png (200 dpi) and `stem`.pdf; returns the paths."""
+    with mpl.rc_context(STYLE):
+        canvas = draw(figure)
+        for kind, options in {"png": {"dpi": 200}, "pdf": {"metadata": {"CreationDate": None}}}.items():
+            aside = stem.with_name(f".{stem.name}.{os.getpid()}.{kind}")  # never a half-written figure
+            canvas.savefig(aside, **options)
+            aside.replace(stem.with_suffix(f".{kind}"))
+    return [stem.with_suffix(".png"), stem.with_suffix(".pdf")]
+
+
+def draw(figure: Figure) -> Canvas:
+    """The panels as a Matplotlib figure."""
     columns = 2 if len(figure.panels) == 4 else min(3, len(figure.panels))
     rows = -(-len(figure.panels) // columns)
     with mpl.rc_context(STYLE):
@@ -37,11 +48,7 @@ def save(figure: Figure, stem: Path) -> list[Path]:
             ax = canvas.add_subplot(rows, columns, place + 1)
             {Heat: _draw_matrix, Contour: _draw_surface, Panel: _draw}[type(panel)](ax, panel)
         canvas.suptitle(figure.title, fontweight="bold")
-        for kind, options in {"png": {"dpi": 200}, "pdf": {"metadata": {"CreationDate": None}}}.items():
-            aside = stem.with_name(f".{stem.name}.{os.getpid()}.{kind}")  # never a half-written figure
-            canvas.savefig(aside, **options)
-            aside.replace(stem.with_suffix(f".{kind}"))
-    return [stem.with_suffix(".png"), stem.with_suffix(".pdf")]
+    return canvas
 
 
 def _draw(ax: Any, panel: Panel) -> None:

@@ -21,8 +21,10 @@ def cut(members: Sequence[Member], size: int | None = None) -> list[list[Member]
     """Members that can share a compiled program, in jobs of about equal length: of at most `size` members, or of what
     the engine says of the spec, whatever the machine."""
     groups: dict[str, list[Member]] = {}
+    specs = {id(member.spec): member.spec for member in members}
+    names = {i: program_key(spec) for i, spec in specs.items()}  # once for a spec, not for each of its seeds
     for member in members:
-        groups.setdefault(program_key(member.spec), []).append(member)
+        groups.setdefault(names[id(member.spec)], []).append(member)
     jobs = []
     for group in groups.values():
         most = size or engine_of(group[0].spec).members_per_job(group[0].spec)

@@ -1,0 +1,1 @@
+"""Statistics: times to learn with censoring, comparisons of arms, slopes, verdicts."""

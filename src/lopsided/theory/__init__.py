@@ -1,0 +1,1 @@
+"""Theory in NumPy: predictions that simulations are compared with; it never sees simulation code."""

@@ -1,0 +1,87 @@
+"""How lopsided should training data be?
+
+    import lopsided as lop
+
+    small = lop.Spec(
+        task=lop.tasks.SparseParity(d=10, k=3),
+        model=lop.models.MLP(width=64),
+        plan=lop.plans.Fixed(size=512, batch=32),
+        optimizer=lop.optim.SGD(lr=1.0),
+        loss="logistic",
+        steps=400,
+        evaluation={"every": 20},
+    )
+    results = lop.run({"small": small, "fresh": small.replace(plan=lop.plans.Online(batch=32))}, seeds=8)
+    results.compare("fresh", "small").faster(at=0.95)
+
+Everything is loaded when it is first used: `import lopsided` itself takes no time and no JAX.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lopsided import models, optim, plans, probes, skills, stats, tasks, theory
+    from lopsided.api.batches import batches
+    from lopsided.api.comparing import Comparison, Curves, compare
+    from lopsided.api.results import Results
+    from lopsided.api.running import load, run
+    from lopsided.core.errors import InputError
+    from lopsided.core.registry import register
+    from lopsided.core.spec import Spec
+    from lopsided.store.parts import Store
+
+__all__ = [
+    "Comparison",
+    "Curves",
+    "InputError",
+    "Results",
+    "Spec",
+    "Store",
+    "batches",
+    "compare",
+    "load",
+    "models",
+    "optim",
+    "plans",
+    "probes",
+    "register",
+    "run",
+    "skills",
+    "stats",
+    "tasks",
+    "theory",
+]
+
+_WHERE = {
+    "Comparison": "lopsided.api.comparing",
+    "Curves": "lopsided.api.comparing",
+    "InputError": "lopsided.core.errors",
+    "Results": "lopsided.api.results",
+    "Spec": "lopsided.core.spec",
+    "Store": "lopsided.store.parts",
+    "batches": "lopsided.api.batches",
+    "compare": "lopsided.api.comparing",
+    "load": "lopsided.api.running",
+    "register": "lopsided.core.registry",
+    "run": "lopsided.api.running",
+}
+"""Modules of the public names that are no modules themselves."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        if name == "__version__":
+            from importlib import metadata
+
+            return metadata.version("lopsided")
+        raise AttributeError(f"module 'lopsided' has no attribute {name!r}")
+    if name not in _WHERE:
+        return importlib.import_module(f"lopsided.{name}")
+    return getattr(importlib.import_module(_WHERE[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""What `import lopsided` offers beside the parts: run, load, compare, batches."""

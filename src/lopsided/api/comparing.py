@@ -1,0 +1,174 @@
+"""Two arms compared, with an effect, an interval and a verdict: lopsided's own results, or anybody's curves."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lopsided.core.errors import InputError
+from lopsided.report.text import effect_text
+from lopsided.stats.times import Times, time_to_learn
+from lopsided.stats.verdict import Claim, Statement
+from lopsided.store.results import Arm
+
+COLOURS = {"holds": "#0b6b3a", "contradicted": "#9b1c0c", "inconclusive": "#7a5200", "not run": "#4a5363"}
+
+
+class Verdict(NamedTuple):
+    """A decided claim that prints itself well; `claim` has every number."""
+
+    claim: Claim
+
+    @property
+    def verdict(self) -> str:
+        """ "holds", "contradicted" or "inconclusive"."""
+        return self.claim.verdict
+
+    @property
+    def effect(self) -> float | None:
+        """In the unit that `claim.measure` names; None if it is not known."""
+        return self.claim.effect
+
+    @property
+    def interval(self) -> tuple[float | None, float | None]:
+        """95 %; None where an end is not known."""
+        return self.claim.interval
+
+    def __str__(self) -> str:
+        c = self.claim
+        return f"{c.claim}: {c.verdict}\n  {effect_text(c)}\n  {c.test}; {c.members} members"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        c = self.claim
+        text = [html.escape(part) for part in (c.claim, c.verdict, effect_text(c), f"{c.test}; {c.members} members")]
+        return (
+            f'<p>{text[0]}: <b style="color: {COLOURS[c.verdict]}">{text[1]}</b><br>{text[2]}<br>'
+            f"<small>{text[3]}</small></p>"
+        )
+
+
+class Curves(NamedTuple):
+    """Members' learning curves from anywhere.
+
+    `axis` (T,): samples, steps or seconds, rising. `values` (M, T): a metric of each of M seeds. Where several arms
+    share their seeds, the members are in the same order.
+    """
+
+    name: str
+    axis: np.ndarray
+    values: np.ndarray
+    unit: str = "samples"
+
+    def times(self, at: float) -> Times:
+        """When each member reached `at` and still held it at the next evaluation; else it is censored at its end."""
+        return time_to_learn(self.axis, self.values, at)
+
+
+class Comparison:
+    """`candidate` against `baseline`. Every method gives a `Verdict`; the default one is "inconclusive"."""
+
+    def __init__(self, baseline: Curves, candidate: Curves, metric: str = "metric"):
+        for curves in (baseline, candidate):
+            _check(curves)
+        if baseline.unit != candidate.unit:
+            raise InputError(
+                f"compare: {baseline.name!r} is in {baseline.unit}, {candidate.name!r} in {candidate.unit}"
+            )
+        self.baseline, self.candidate, self.metric = baseline, candidate, metric
+
+    def faster(self, at: float, at_least: float = 1.0) -> Verdict:
+        """The candidate reaches `at` with less of the axis, by more than a factor `at_least`.
+
+        A bootstrap interval of the ratio of median times and a log-rank permutation test both have to agree. A member
+        that never reaches `at` is censored, never dropped.
+        """
+        more = f", by more than {at_least:g} times" if at_least != 1 else ""
+        b, c = self.baseline, self.candidate
+        said = f"{c.name} reaches {self.metric} {at:g} in fewer {c.unit} than {b.name}"
+        slow, fast = self.baseline.times(at), self.candidate.times(at)
+        return Verdict(Statement(said + more, "").faster("", "", slow, fast, self.candidate.unit, at_least))
+
+    def as_fast(self, at: float, within: float = 1.25) -> Verdict:
+        """Neither arm reaches `at` more than a factor `within` sooner: an equivalence, shown, not assumed."""
+        names = f"{self.candidate.name} and {self.baseline.name}"
+        said = f"{names} reach {self.metric} {at:g} equally fast (within {within:g} times)"
+        slow, fast = self.baseline.times(at), self.candidate.times(at)
+        return Verdict(Statement(said, "").closed("", "", slow, fast, self.candidate.unit, within))
+
+    def higher(self) -> Verdict:
+        """The candidate's last values exceed the baseline's (medians)."""
+        said = f"{self.candidate.name} ends with a higher {self.metric} than {self.baseline.name}"
+        ends = self.baseline.values[:, -1], self.candidate.values[:, -1]
+        return Verdict(Statement(said, "").higher("", "", *ends, f"final {self.metric}"))
+
+    def lower(self) -> Verdict:
+        """The candidate's last values lie below the baseline's (medians), as a loss should."""
+        b, c = self.baseline, self.candidate
+        said = f"{c.name} ends with a lower {self.metric} than {b.name}"
+        what = f"final {self.metric}, {b.name} minus {c.name}"
+        return Verdict(Statement(said, "").higher("", "", c.values[:, -1], b.values[:, -1], what))
+
+    def __repr__(self) -> str:
+        sizes = [f"{c.name!r}, {len(c.values)} members" for c in (self.baseline, self.candidate)]
+        return f"Comparison({sizes[0]}, with {sizes[1]}; .faster(at=...), .as_fast(at=...), .higher(), .lower())"
+
+
+def compare(
+    baseline: ArrayLike | Curves,
+    candidate: ArrayLike | Curves,
+    axis: Sequence[float] | np.ndarray | None = None,
+    metric: str = "metric",
+    unit: str = "steps",
+) -> Comparison:
+    """Compare curves from any training loop.
+
+    `baseline` and `candidate`: (M, T) values of a metric, one row a seed, or `Curves`; `axis`: (T,) steps or samples of
+    the columns, 1, 2, ... if left out. Raises `InputError` for other shapes.
+
+    >>> import numpy as np
+    >>> slow = np.repeat(np.linspace(0, 1, 11)[None], 6, axis=0)
+    >>> print(compare(slow, np.sqrt(slow), metric="accuracy").faster(at=0.7).verdict)
+    holds
+    """
+    found = []
+    for name, curves in (("baseline", baseline), ("candidate", candidate)):
+        if not isinstance(curves, Curves):
+            values = _values(name, curves)
+            along = np.arange(1, values.shape[1] + 1) if axis is None else np.asarray(axis, np.float64)
+            curves = Curves(name, along, values, unit)
+        found.append(curves)
+    return Comparison(found[0], found[1], metric)
+
+
+def curves_of(arm: Arm, metric: str, axis: str) -> Curves:
+    """An arm's curves along `samples`, `steps` or `distinct`."""
+    if axis not in ("samples", "steps", "distinct"):
+        raise InputError(f"axis = {axis!r}: valid are samples, steps, distinct")
+    return Curves(arm.name, getattr(arm, axis), arm.metric(metric), axis)
+
+
+def _values(name: str, values: Any) -> np.ndarray:
+    try:
+        found = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"compare: {name} has to be numbers, one row for each seed") from None
+    if found.ndim != 2 or not found.size:
+        raise InputError(f"compare: {name} has shape {found.shape}; valid is (seeds, evaluations)")
+    return found
+
+
+def _check(curves: Curves) -> None:
+    if curves.values.ndim != 2 or curves.axis.shape != curves.values.shape[1:]:
+        raise InputError(
+            f"compare: {curves.name!r} has values {curves.values.shape} on an axis {curves.axis.shape}; "
+            "valid are (M, T) and (T,)"
+        )
+    if not (np.diff(curves.axis) > 0).all():
+        raise InputError(f"compare: the axis of {curves.name!r} has to rise")

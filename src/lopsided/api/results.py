@@ -1,0 +1,105 @@
+"""Results of a library run: arms, comparisons, a picture, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lopsided.api.comparing import Comparison, curves_of
+from lopsided.core.errors import unknown
+from lopsided.core.shapes import has_accuracy
+from lopsided.report.text import number
+from lopsided.store.results import Arm
+from lopsided.store.results import Results as StoredResults
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Results(StoredResults):
+    """Arms by name: `results["small"].metric("test/accuracy")` is (members, evaluations)."""
+
+    def __getitem__(self, name: str) -> Arm:
+        if name not in self.arms:
+            raise unknown("arm", name, self.arms)
+        return self.arms[name]
+
+    @property
+    def metric(self) -> str:
+        """What is compared if nothing else is said: test accuracy, or test loss where there is none."""
+        spec = next(iter(self.arms.values())).spec
+        return "test/accuracy" if has_accuracy(spec.task.outputs) else "test/loss"
+
+    def compare(self, baseline: str, candidate: str, metric: str | None = None, axis: str = "samples") -> Comparison:
+        """`candidate` against `baseline`, along `samples` (compute), `steps` or `distinct` samples."""
+        metric = metric or self.metric
+        pair = [curves_of(self[name], metric, axis) for name in (baseline, candidate)]
+        return Comparison(pair[0], pair[1], metric)
+
+    def plot(self, metric: str | None = None, axis: str = "samples") -> Figure:
+        """Medians over members with bands from the lowest to the highest, one line an arm."""
+        from lopsided.report import matplotlib_draw, panels
+
+        chosen: Any = axis
+        panel = panels.curves(self, metric or self.metric, chosen, metric or self.metric)
+        return matplotlib_draw.draw(panels.Figure("", [panel]))
+
+    def to_arrow(self) -> pyarrow.Table:
+        """One row for each member, evaluation and metric that is a number. Needs `pyarrow`."""
+        import pyarrow
+
+        return pyarrow.table(self._columns())
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row for each member, evaluation and metric that is a number. Needs `pandas`."""
+        import pandas
+
+        return pandas.DataFrame(self._columns())
+
+    def _columns(self) -> dict[str, np.ndarray]:
+        pieces: list[dict[str, np.ndarray]] = []
+        for arm in self.arms.values():
+            members, times = len(arm.seeds), len(arm.steps)
+            for metric, values in arm.values.items():
+                if values.ndim == 2:
+                    pieces.append(
+                        {
+                            "arm": np.repeat(arm.name, members * times),
+                            "seed": np.repeat(np.array(arm.seeds, np.uint64), times),
+                            "step": np.tile(arm.steps, members),
+                            "samples": np.tile(arm.samples, members),
+                            "metric": np.repeat(metric, members * times),
+                            "value": values.reshape(-1),
+                        }
+                    )
+        return {key: np.concatenate([piece[key] for piece in pieces]) for key in pieces[0]}
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name}: {members} members, {text}" for name, members, text in self._lines())
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        rows = "".join(f"<tr><td>{escape(n)}</td><td>{m}</td><td>{escape(t)}</td></tr>" for n, m, t in self._lines())
+        return f"<table><tr><th>arm</th><th>members</th><th>final {escape(self.metric)}</th></tr>{rows}</table>"
+
+    def _lines(self) -> list[tuple[str, int, str]]:
+        found = []
+        for name, arm in self.arms.items():
+            final = arm.final(self.metric)
+            known = final[np.isfinite(final)]
+            ends = [number(float(f(known))) if len(known) else "–" for f in (np.median, np.min, np.max)]
+            found.append((name, len(arm.seeds), f"median {ends[0]} [{ends[1]}, {ends[2]}]"))
+        return found
+
+
+def of_stored(found: StoredResults) -> Results:
+    """The same arms with the methods above."""
+    arms: Mapping[str, Arm] = found.arms
+    return Results(found.recipe, found.scale, arms)

@@ -1,0 +1,74 @@
+"""Train specs and read their results, from Python."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from lopsided.api.results import Results, of_stored
+from lopsided.core.errors import InputError
+from lopsided.core.execution import DEFAULT, Execution
+from lopsided.core.spec import Spec
+from lopsided.runs import worker
+from lopsided.store import results as stored
+from lopsided.store.parts import Store
+
+FOLDER = "lopsided-runs"
+
+
+def run(
+    arms: Mapping[str, Spec] | Spec,
+    seeds: int | Sequence[int] = 8,
+    out: str | Path | Store = FOLDER,
+    *,
+    progress: bool = False,
+    execution: Execution = DEFAULT,
+) -> Results:
+    """Train every arm on every seed, unless the folder `out` holds it already, and read the results.
+
+    `arms`: specs by name, or one spec; `seeds`: how many (0, 1, ...) or which; `progress`: show lines on stderr. A run
+    that was stopped goes on where it was when it is called again. Raises `InputError` for bad arms, or for a folder
+    that cannot be used.
+
+    >>> import lopsided as lop, tempfile
+    >>> spec = lop.Spec(task=lop.tasks.SparseParity(d=6, k=2), model=lop.models.MLP(width=8),
+    ...     plan=lop.plans.Online(batch=8), optimizer=lop.optim.SGD(lr=0.5), loss="logistic", steps=4,
+    ...     evaluation={"every": 2, "samples": 16})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     results = lop.run({"one": spec}, seeds=2, out=folder)
+    >>> results["one"].metric("test/accuracy").shape
+    (2, 2)
+    """
+    named = _named(arms)
+    store = out if isinstance(out, Store) else Store(out)
+    specs = list(named.values())
+    if progress:
+        from lopsided.report.live import Display, Screen
+
+        store.require_writable()
+        log = store.root / "logs" / f"library-{time.strftime('%Y%m%d-%H%M%S')}.log"
+        log.parent.mkdir(exist_ok=True)
+        names = {spec.content_hash(): name for name, spec in named.items()}
+        with Display(Screen(), names, "test/accuracy", log) as display:
+            worker.run(specs, seeds, store, display, execution)
+    else:
+        worker.run(specs, seeds, store, None, execution)
+    return load(named, seeds, store)
+
+
+def load(arms: Mapping[str, Spec] | Spec, seeds: int | Sequence[int] = 8, out: str | Path | Store = FOLDER) -> Results:
+    """Results that are complete in the folder `out`; nothing is trained. Raises `InputError` if a member is missing."""
+    named = _named(arms)
+    store = out if isinstance(out, Store) else Store(out)
+    found = stored.load(store, "library", "library", named, dict.fromkeys(named, seeds))
+    if found is None:
+        raise InputError(f"load: {str(store.root)!r} does not hold every member; `lopsided.run` trains what is missing")
+    return of_stored(found)
+
+
+def _named(arms: Mapping[str, Spec] | Spec) -> dict[str, Spec]:
+    named = {"arm": arms} if isinstance(arms, Spec) else dict(arms)
+    if not named or not all(isinstance(name, str) and isinstance(spec, Spec) for name, spec in named.items()):
+        raise InputError("arms: valid is a Spec, or Specs by name")
+    return named

@@ -1,0 +1,179 @@
+"""`import lopsided as lop`: what a user of the library meets first."""
+
+import doctest
+import importlib
+import subprocess
+import sys
+
+import jsonschema
+import numpy as np
+import pytest
+
+import lopsided as lop
+from lopsided.core.registry import registered
+from lopsided.runs.recipe_run import prepare
+from tests.conftest import PARITY
+
+MODULES = ("tasks", "skills", "models", "plans", "optim", "probes")
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    small = lop.Spec.parse(PARITY)
+    arms = {"small": small, "fresh": small.replace(plan=lop.plans.Online(batch=16))}
+    return lop.run(arms, seeds=4, out=tmp_path_factory.mktemp("store"))
+
+
+def test_importing_takes_no_jax():
+    code = "import sys, lopsided as lop; dir(lop); print({'jax', 'numpy', 'scipy', 'duckdb'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+def test_every_public_name_is_there_and_says_what_it_is():
+    for name in lop.__all__:
+        assert getattr(lop, name).__doc__, name
+    with pytest.raises(AttributeError, match="nothing"):
+        lop.nothing  # noqa: B018
+    assert lop.__version__
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_part_can_be_named_in_python(module):
+    kind = {"tasks": "task", "models": "model", "plans": "plan", "optim": "optimizer", "probes": "probe"}
+    listed = {getattr(getattr(lop, module), name) for name in getattr(lop, module).__all__}
+    inside = {c for c in registered(kind.get(module, module)).values() if c.__module__.startswith("lopsided.")}
+    assert listed == inside
+
+
+def test_a_spec_of_objects_is_the_spec_of_their_json():
+    spec = lop.Spec(
+        task=lop.tasks.SparseParity(d=8, k=2),
+        model=lop.models.MLP(width=16),
+        plan=lop.plans.Fixed(size=64, batch=16),
+        optimizer=lop.optim.SGD(lr=0.5),
+        loss="logistic",
+        steps=60,
+        evaluation={"every": 20, "samples": 64},
+    )
+    assert spec == lop.Spec.parse(PARITY)
+
+
+def test_replace():
+    spec = lop.Spec.parse(PARITY)
+    other = spec.replace({"optimizer.lr": 0.1, "task.k": 3}, steps=80)
+    assert (other.optimizer.lr, other.task.k, other.steps, other.task.d) == (0.1, 3, 80, 8)
+    assert spec.optimizer.lr == 0.5
+    for bad, said in (({"optimizer.rate": 1}, "rate"), ({"optimiser.lr": 1}, "optimizer"), ({"steps": 0}, "steps")):
+        with pytest.raises(lop.InputError, match=said):
+            spec.replace(bad)
+
+
+def test_results_compare_and_print(results):
+    verdict = results.compare("fresh", "small").faster(at=0.9)
+    assert verdict.verdict in ("holds", "contradicted", "inconclusive")
+    assert "small reaches test/accuracy 0.9 in fewer samples than fresh" in str(verdict)
+    assert "<b" in verdict._repr_html_()
+    assert results.compare("fresh", "small", axis="steps").as_fast(at=0.9).claim.members == 8
+    assert results.compare("fresh", "small").higher().effect is not None
+    assert "small: 4 members" in repr(results)
+    assert "<table>" in results._repr_html_()
+    with pytest.raises(lop.InputError, match="Did you mean 'small'"):
+        results.compare("fresh", "smal")
+    with pytest.raises(lop.InputError, match="axis"):
+        results.compare("fresh", "small", axis="hours")
+
+
+def test_results_as_tables_and_as_a_picture(results, tmp_path):
+    table = results.to_arrow()
+    frame = results.to_pandas()
+    assert list(frame.columns) == table.column_names == ["arm", "seed", "step", "samples", "metric", "value"]
+    last = frame[(frame.arm == "small") & (frame.metric == "test/accuracy") & (frame.step == 60)]
+    np.testing.assert_array_equal(last.value, results["small"].final("test/accuracy"))
+    results.plot().savefig(tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size > 5_000
+
+
+def test_what_is_missing_is_named(results, tmp_path):
+    arms = {name: arm.spec for name, arm in results.arms.items()}
+    with pytest.raises(lop.InputError, match="does not hold every member"):
+        lop.load(arms, seeds=4, out=tmp_path)
+    with pytest.raises(lop.InputError, match="Specs by name"):
+        lop.run({"a": 3}, out=tmp_path)
+
+
+def test_anybody_s_curves_are_compared():
+    rng = np.random.default_rng(0)
+    slow = np.clip(np.linspace(0, 1, 50) + 0.02 * rng.standard_normal((12, 1)), 0, 1)
+    verdict = lop.compare(slow, slow**0.3, axis=np.arange(50) * 100, metric="accuracy").faster(at=0.8)
+    assert verdict.verdict == "holds"
+    assert verdict.effect > 1.3
+    assert lop.compare(slow, slow).as_fast(at=0.5, within=1.25).verdict == "holds"
+    assert lop.compare(slow, slow).faster(at=0.5).verdict == "inconclusive"
+    assert lop.compare(1 - slow, 0.5 - slow).lower().verdict == "holds"
+    for bad in ([1.0, 2.0], [["a"]], []):
+        with pytest.raises(lop.InputError, match="compare"):
+            lop.compare(bad, slow)
+    with pytest.raises(lop.InputError, match="axis"):
+        lop.compare(slow, slow, axis=[1, 2])
+
+
+def test_batches_are_what_a_member_trains_on(tracking):
+    import jax
+
+    from lopsided.core.engine import Member
+    from lopsided.core.execution import DEFAULT
+    from lopsided.engines.members import traced_of
+    from lopsided.engines.program import SampledProgram
+
+    spec = tracking()
+    stream = lop.batches(spec.task, spec.plan, spec.skills, seed=7, steps=spec.steps, rank_order="random")
+    found = list(stream)
+    assert len(found) == spec.steps
+    program = SampledProgram(spec, DEFAULT)
+    member = program._member(jax.tree.map(lambda x: x[0], traced_of([Member(spec, 7)])))
+    for step in (0, 11, 29):
+        draw = spec.plan.draw(member.plan, step)
+        expected = program._batch(member, draw, member.law(step / spec.steps))
+        np.testing.assert_array_equal(found[step].inputs, expected.inputs)
+        np.testing.assert_array_equal(found[step].targets, expected.targets)
+
+
+def test_batches_refuse_what_they_cannot_draw():
+    parity = lop.tasks.SparseParity(d=6, k=2)
+    for arguments, said in (
+        ((parity, lop.plans.Population()), "draws no samples"),
+        ((parity, lop.plans.AutoSchedule(batch=8, online_steps=100)), "follows a model"),
+        ((parity, lop.plans.Online(batch=8), lop.skills.Uniform()), "no skills"),
+        ((lop.tasks.StateTracking(group="S3", hops=2), lop.plans.Online(batch=8), lop.skills.Annealed()), "steps"),
+    ):
+        with pytest.raises(lop.InputError, match=said):
+            next(lop.batches(*arguments))
+
+
+@pytest.fixture(scope="module")
+def validator():
+    schema = lop.Spec.model_json_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+@pytest.mark.parametrize("name", registered("recipe"))
+def test_every_spec_of_every_recipe_fits_the_schema(name, validator):
+    for scale in ("smoke", "laptop", "paper"):
+        for spec in list(prepare(name, scale, None, []).arms.values())[:40]:
+            validator.validate(spec.model_dump(mode="json"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"task": {"name": "nothing"}}, {"task": {"name": "mlp"}}, {"steps": "many"}, {"extra": 1}, {"plan": {"batch": 1}}],
+)
+def test_the_schema_refuses_what_specs_refuse(change, validator):
+    assert not validator.is_valid({**PARITY, **change})
+
+
+@pytest.mark.parametrize("module", ["running", "comparing", "batches", "results"])
+def test_examples_in_docstrings_run(module):
+    found = doctest.testmod(importlib.import_module(f"lopsided.api.{module}"))
+    assert found.failed == 0
