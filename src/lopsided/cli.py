@@ -100,7 +100,7 @@ def run(
     store = store.as_of_now()
     results = asked.results(store)
     assert results is not None
-    claims = asked.claims(results)
+    claims = asked.marked(asked.claims(results), store)
     page = write_report(store, [(asked, results, claims)], store.root / "reports" / asked.label / "index.html")
     from lopsided.report.summary import arm_summaries
 
@@ -148,7 +148,7 @@ def report(
         raise InputError(f"--output {str(page)!r}: is a folder; name a file")
     store.require_readable()
     found = [(asked, asked.results(store)) for asked in recorded(store)]
-    runs = [(asked, results, asked.claims(results)) for asked, results in found if results is not None]
+    runs = [(asked, r, asked.marked(asked.claims(r), store)) for asked, r in found if r is not None]
     if not runs:
         raise InputError(f"directory = {str(directory)!r}: holds no finished run")
     print(write_report(store, runs, page))
@@ -177,7 +177,7 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
         if found is None:
             claims += [s.not_run(recipe.name, "laptop") for s in recipe.statements()]
         else:
-            claims += found.claims(found.results(store))
+            claims += found.marked(found.claims(found.results(store)), store)
     if as_json:
         print_json({"claims": [c.as_json() for c in claims]})
         return

@@ -237,6 +237,26 @@ def test_a_half_done_job_of_other_code_begins_anew(parity, tmp_path, monkeypatch
     assert {part.start for part in Store(tmp_path).parts()} == {0}
 
 
+def test_claims_whose_rows_several_versions_made_say_so(tmp_path, monkeypatch, capsys):
+    from lopsided.cli import main
+    from lopsided.runs import worker
+    from lopsided.runs.recipe_run import prepare
+
+    store = Store(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(worker, "code_digest", lambda spec: "an older version")
+        prepare("dense-parity", "smoke", 1, []).train(store)
+    asked = prepare("dense-parity", "smoke", 2, [])
+    one = prepare("dense-parity", "smoke", 1, [])
+    assert one.marked(one.claims(one.results(store)), store)[0].test == ""
+    asked.train(store)
+    claims = asked.marked(asked.claims(asked.results(store)), store)
+    assert {claim.test for claim in claims} == {"rows of several versions of the code"}
+    with pytest.raises(SystemExit):
+        main(["run", "dense-parity", "--scale", "smoke", "--seeds", "2", "--out", str(tmp_path)])
+    assert "several versions" in capsys.readouterr().out
+
+
 def test_a_copied_folder_is_ignored_and_named(small, tmp_path):
     run([small], 2, Store(tmp_path))
     expected = rows(tmp_path)

@@ -24,9 +24,14 @@ def rules(arms: Sequence[dict[str, Any]]) -> str:
     return " or ".join(found)
 
 
+SEVERAL_VERSIONS = "rows of several versions of the code"
+"""Marks a claim's test."""
+
+
 def claim_rows(claims: Sequence[Claim]) -> list[tuple[str, str, str, str]]:
     """(claim, effect with interval, verdict, the paper's number) as text."""
-    return [(c.claim, effect_text(c), c.verdict, c.paper) for c in claims]
+    marks = [f" ({SEVERAL_VERSIONS})" if c.test.endswith(SEVERAL_VERSIONS) else "" for c in claims]
+    return [(c.claim, effect_text(c) + mark, c.verdict, c.paper) for c, mark in zip(claims, marks, strict=True)]
 
 
 def effect_text(claim: Claim) -> str:

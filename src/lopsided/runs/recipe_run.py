@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from lopsided.core import registry
@@ -13,6 +13,7 @@ from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.progress import Progress
 from lopsided.core.recipe import SCALES, Recipe, ScaleName
 from lopsided.core.spec import Spec
+from lopsided.report.text import SEVERAL_VERSIONS
 from lopsided.runs import manifest
 from lopsided.runs.jobs import cut, wanted_members
 from lopsided.runs.manifest import Manifest
@@ -75,6 +76,16 @@ class RecipeRun:
             if not self.overrides:
                 raise
             return nothing
+
+    def marked(self, claims: Sequence[Claim], store: Store) -> list[Claim]:
+        """The claims; where several versions of the code made the rows of an arm, each one's test says so."""
+        made: dict[str, set[str]] = {}
+        for part in store.parts():
+            for spec in part.seeds:
+                made.setdefault(spec, set()).add(part.code)
+        if all(len(made.get(spec.content_hash(), ())) < 2 for spec in self.arms.values()):
+            return list(claims)
+        return [replace(claim, test="; ".join(filter(None, [claim.test, SEVERAL_VERSIONS]))) for claim in claims]
 
     def figure(self, results: Results) -> Figure:
         """The recipe's figure, or plain curves where rows do not hold what it needs after a change by hand."""
