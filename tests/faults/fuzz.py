@@ -186,7 +186,8 @@ class Fuzzer:
             elif kind == 1 and isinstance(inner, dict):
                 inner[self._odd_text()] = self.random.choice(ODD)
             elif kind == 2 and isinstance(inner[path[-1]], (int, float)):
-                inner[path[-1]] *= self.random.choice([-1, 0, 0.5, 2, 1000, 10**12, 1e300])
+                with contextlib.suppress(OverflowError):
+                    inner[path[-1]] *= self.random.choice([-1, 0, 0.5, 2, 1000, 10**12, 1e300])
             else:
                 inner[path[-1]] = self.random.choice(ODD)
         return value

@@ -43,10 +43,10 @@ def start(folder, specs, seeds, commit_seconds=0.2):
     )
 
 
-def finish(folder, specs, seeds, **more):
+def finish(folder, specs, seeds, timeout=300, **more):
     """Run to the end; what was printed."""
     with start(folder, specs, seeds, **more) as process:
-        out, err = process.communicate(timeout=300)
+        out, err = process.communicate(timeout=timeout)
     assert process.returncode == 0, err
     return out, err
 

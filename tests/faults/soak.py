@@ -108,10 +108,10 @@ class Soak:
 
 def soak(folder: Path, minutes: float, processes: int, specs: list[Spec], damage_every: float = 60.0) -> Counter[str]:
     """Attack, finish, compare. Raises `AssertionError` if a row differs."""
-    finish(folder / "whole", specs, 4)
+    finish(folder / "whole", specs, 4, timeout=3600)
     attacked = Soak(folder / "attacked", specs, processes)
     attacked.attack(60 * minutes, damage_every, 0.05 * minutes + 0.2)
-    finish(folder / "attacked", specs, 4)
+    finish(folder / "attacked", specs, 4, timeout=3600)
     finish(folder / "attacked", specs, 4)
     expected, found = rows(folder / "whole"), rows(folder / "attacked")
     assert found == expected, (len(found), len(expected))
