@@ -1,0 +1,31 @@
+"""Progress on a small terminal: share done and time left are seen, whatever else is cut."""
+
+import io
+
+import numpy as np
+from rich.console import Console
+
+from lopsided.core.engine import Evaluated, Member
+from lopsided.core.progress import Progress
+from lopsided.report.live import Display
+
+
+def test_forty_arms_on_80_by_24(parity, tmp_path):
+    specs = [parity(optimizer={"name": "sgd", "lr": 0.01 * (i + 1)}) for i in range(40)]
+    names = {spec.content_hash(): f"an arm with a long name, lr {spec.optimizer.lr:g}" for spec in specs}
+    console = Console(width=80, height=24, file=io.StringIO(), force_terminal=True)
+    display = Display(console, names, "test/accuracy", tmp_path / "log")
+    members = [Member(spec, 0) for spec in specs]
+    display(Progress(0, 60, members, None, 0.0, 0.0, None))
+    metrics = {"test/accuracy": np.linspace(0, 1, 40)}
+    display(Progress(60, 60, members, Evaluated(60, metrics, np.full(40, -1), 1.0), 5.0, 0.5, 300.0))
+    plain = Console(width=80, height=24, file=io.StringIO())
+    with plain.capture() as capture:
+        plain.print(display._table(Progress(60, 60, members, None, 5.0, 0.5, 300.0), "7 member-steps/s · 5 min left"))
+    lines = capture.get().splitlines()
+    assert len(lines) <= 24
+    assert lines[0].startswith("50% · 7 member-steps/s · 5 min left")
+    assert "and 21 arms that began earlier" in lines[-1]
+    display.__exit__(None, None, None)
+    log = (tmp_path / "log").read_text()
+    assert "34 more" in log  # six arms are named, the rest is a count
