@@ -276,6 +276,14 @@ def test_a_folder_of_an_older_version_is_named_and_left_alone(small, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["parts"]
 
 
+@pytest.mark.parametrize("text", ["", "{", "[]", "3", "[" * 100_000])
+def test_a_damaged_format_file_is_one_line(text, tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "store.json").write_text(text)
+    with pytest.raises(StoreError, match=r"store\.json: cannot be read"):
+        Store(tmp_path).survey()
+
+
 @pytest.mark.parametrize(
     "sql",
     [

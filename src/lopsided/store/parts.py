@@ -109,7 +109,7 @@ class Store:
             found = json.loads((self.root / "store.json").read_text())["format"]
         except (FileNotFoundError, NotADirectoryError):
             found = FORMAT if not any((self.root / "parts").glob("[!.]*-*")) else 1
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise StoreError(f"{self.root / 'store.json'}: cannot be read ({type(error).__name__})") from None
         if found != FORMAT:
             age = "an older" if isinstance(found, int) and found < FORMAT else "another"
