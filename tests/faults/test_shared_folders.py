@@ -252,6 +252,7 @@ def test_claims_whose_rows_several_versions_made_say_so(tmp_path, monkeypatch, c
     asked.train(store)
     claims = asked.marked(asked.claims(asked.results(store)), store)
     assert {claim.test for claim in claims} == {"rows of several versions of the code"}
+    monkeypatch.setenv("COLUMNS", "200")  # a narrow table breaks the words over two lines
     with pytest.raises(SystemExit):
         main(["run", "dense-parity", "--scale", "smoke", "--seeds", "2", "--out", str(tmp_path)])
     assert "several versions" in capsys.readouterr().out
