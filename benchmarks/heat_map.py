@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 
 from lopsided.core.engine import Member
+from lopsided.core.spec import Spec
 from lopsided.engines.pool import Pool
-from lopsided.recipes.init_scale import GRID, RATES, SETTING, InitScale, cell_name
+from lopsided.recipes.init_scale import SETTING, recipe
 
 SEEDS = 3
 
@@ -17,10 +18,14 @@ def _flop(n: int) -> int:
     return 2 * n * (2 * d * width + 3 * width * width + 3 * width)
 
 
+def _row(size: str) -> list[Spec]:
+    arms = recipe.arms_at("laptop").values()
+    return [each.spec for each in arms if each.coordinates["data"] == size and each.coordinates["first"] == 1.0]
+
+
 def measure(size: str) -> tuple[float, float]:
     """(runs per second, FLOP/s) of the row with default first-layer scale."""
-    specs = InitScale().specs("laptop")
-    row = [specs[cell_name(size, 1.0, other, rate)] for other in GRID["laptop"] for rate in RATES["laptop"]]
+    row = _row(size)
     pool = Pool([Member(spec, seed) for spec in row for seed in range(SEEDS)])
     pool.compile()
     began, member_steps = time.perf_counter(), 0
@@ -35,7 +40,7 @@ def rows(peak: float) -> list[tuple[str, ...]]:
     found = []
     for size in ("all", "small"):
         runs, flops = measure(size)
-        n = InitScale().specs("laptop")[cell_name(size, 1.0, 1.0, 1.0)].plan.batch_size
+        n = _row(size)[0].plan.batch_size
         found.append(
             (
                 f"heat map, N = {n:,}",

@@ -175,7 +175,7 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
     for recipe in asked:
         found = latest(manifests, recipe)
         if found is None:
-            claims += [s.not_run(recipe.name, "laptop") for s in recipe.statements()]
+            claims += [s.not_run(recipe.name, "laptop") for s in recipe.claims]
         else:
             claims += found.marked(found.claims(found.results(store)), store)
     if as_json:

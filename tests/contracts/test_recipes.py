@@ -1,7 +1,6 @@
 """What every recipe promises, checked for each one by its mere existence."""
 
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -12,11 +11,11 @@ from lopsided.core.registry import registered
 from lopsided.core.spec import Spec
 from lopsided.report.html import Section, write
 from lopsided.report.matplotlib_draw import save
+from lopsided.results.stored import Arm, Results
 from lopsided.runs import catalog as catalogs
 from lopsided.runs.catalog import FILE, catalog, described
 from lopsided.runs.recipe_run import prepare
 from lopsided.store.parts import Store
-from lopsided.store.results import Arm, Results
 
 each_recipe = pytest.mark.parametrize("name", list(registered("recipe")))
 
@@ -24,7 +23,7 @@ each_recipe = pytest.mark.parametrize("name", list(registered("recipe")))
 @each_recipe
 def test_docstring_carries_paper_command_and_what_was_changed(name):
     recipe = registered("recipe")[name]
-    doc = sys.modules[recipe.__module__].__doc__
+    doc = recipe.about
     for needed in (name, "Paper", f"lopsided run {name}", "`laptop`"):
         assert needed in doc
     assert recipe.question.endswith("?")
@@ -46,7 +45,7 @@ def test_a_recipe_changed_since_the_catalog_was_written_is_imported(monkeypatch,
 @each_recipe
 @pytest.mark.parametrize("scale", SCALES)
 def test_every_scale_is_a_set_of_valid_specs(name, scale):
-    recipe = registered("recipe")[name]()
+    recipe = registered("recipe")[name]
     specs = recipe.specs(scale)
     assert len(specs) >= 2
     assert all(isinstance(s, Spec) for s in specs.values())
@@ -79,21 +78,21 @@ def test_smoke_runs_reports_and_gives_no_verdict(name, tmp_path):
 @each_recipe
 def test_curves_without_a_number_decide_nothing(name):
     """Members that diverged at once: no claim holds, and the figure is still drawn."""
-    recipe = registered("recipe")[name]()
+    recipe = registered("recipe")[name]
     if recipe.metric == "test/accuracy":
         pytest.skip("a diverged member's accuracy counts as 0, which is a number")
     results = made_up(recipe, np.full((8, 40), np.nan))
-    assert not [c for c in recipe.claims(results) if c.verdict == "holds"]
+    assert not [c for c in recipe.decide(results) if c.verdict == "holds"]
     assert recipe.figure(results).panels
 
 
 @each_recipe
 @pytest.mark.parametrize("seeds", [1, 2, 3])
 def test_few_seeds_are_no_error(name, seeds):
-    recipe = registered("recipe")[name]()
+    recipe = registered("recipe")[name]
     results = made_up(recipe, np.geomspace(1.0, 1e-3, 40) * np.ones((seeds, 1)))
-    claims = recipe.claims(results)
-    assert [c.claim for c in claims] == [s.claim for s in recipe.statements()]
+    claims = recipe.decide(results)
+    assert [c.claim for c in claims] == [s.claim for s in recipe.claims]
     assert seeds > 1 or not [c for c in claims if c.verdict in ("holds", "contradicted")]
     assert recipe.figure(results).panels
 
@@ -128,11 +127,11 @@ class AnyMetric(dict):
 @each_recipe
 def test_claims_match_their_statements(name):
     """Made-up curves: one claim per statement, in order, decided at laptop scale with effects or bounds."""
-    recipe = registered("recipe")[name]()
+    recipe = registered("recipe")[name]
     rng = np.random.default_rng(0)
     results = made_up(recipe, *(_rise(i, rng) for i in range(len(recipe.specs("laptop")))))
-    claims = recipe.claims(results)
-    assert [c.claim for c in claims] == [s.claim for s in recipe.statements()]
+    claims = recipe.decide(results)
+    assert [c.claim for c in claims] == [s.claim for s in recipe.claims]
     assert all(c.verdict in ("holds", "contradicted", "inconclusive") and c.members > 0 for c in claims)
     assert recipe.figure(results).panels
 
@@ -140,11 +139,11 @@ def test_claims_match_their_statements(name):
 @each_recipe
 def test_few_evaluations_are_enough_or_declared(name):
     """With as many evaluations as the recipe says that it needs, claims and figure are made: nothing is raised."""
-    recipe = registered("recipe")[name]()
+    recipe = registered("recipe")[name]
     rng = np.random.default_rng(1)
     count = recipe.least_evaluations
     results = made_up(recipe, *(rng.uniform(0, 1, (4, count)) for _ in recipe.specs("laptop")))
-    assert len(recipe.claims(results)) == len(recipe.statements())
+    assert len(recipe.decide(results)) == len(recipe.claims)
     assert recipe.figure(results).panels
 
 
@@ -155,11 +154,14 @@ def _rise(i, rng):
 def made_up(recipe, *curves):
     """Results at laptop scale whose arms have these curves (M, T), or all the same ones, in every metric."""
     arms = {}
-    specs = recipe.specs("laptop")
-    for (arm, spec), values in zip(specs.items(), curves * (len(specs) if len(curves) == 1 else 1), strict=True):
+    planned = recipe.arms_at("laptop")
+    for (name, arm), values in zip(planned.items(), curves * (len(planned) if len(curves) == 1 else 1), strict=True):
+        spec = arm.spec
         members = len(values)
         steps = np.geomspace(1, spec.steps, values.shape[1])
         seen = steps * spec.plan.seen(spec.steps) / spec.steps
         none = np.zeros(members, bool)
-        arms[arm] = Arm(arm, spec, tuple(range(members)), steps, seen, seen, 1.0, none, AnyMetric(values, spec))
+        made = AnyMetric(values, spec)
+        seeds = tuple(range(members))
+        arms[name] = Arm(name, spec, seeds, steps, seen, seen, 1.0, none, made, arm.coordinates, arm.swept)
     return Results(recipe.name, "laptop", arms)

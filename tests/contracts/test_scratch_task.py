@@ -10,9 +10,9 @@ import pytest
 from lopsided.core.errors import InputError
 from lopsided.core.registry import engine_of, register, registered
 from lopsided.core.spec import Spec
+from lopsided.results.stored import load
 from lopsided.runs.worker import run
 from lopsided.store.parts import Store
-from lopsided.store.results import load
 from tests import scratch
 
 LINE = {

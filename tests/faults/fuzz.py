@@ -32,12 +32,16 @@ ODD: list[Any] = [
 ]  # fmt: skip
 RECIPES = [
     "", "raise ValueError('[/x]')", "import sys; sys.exit(0)", "import sys; sys.exit('bye')", "1 +", "\x00",
-    "raise KeyboardInterrupt", "class A: pass", "from lopsided.core.recipe import Recipe\nclass A(Recipe): name = 'a'",
-    "from lopsided.recipes.adam import Adam\nclass A(Adam): name = '../../x'",
-    "from lopsided.recipes.adam import Adam\nclass A(Adam):\n  name = 'a'\n  def specs(self, scale): return {}",
-    "from lopsided.recipes.adam import Adam\nclass A(Adam):\n  name = 'a'\n  def specs(self, scale): return 1 / 0",
-    "from lopsided.recipes.adam import Adam\nclass A(Adam):\n  name = 'a'\n  def specs(self, _): return {'[/x]': 3}",
-    "from lopsided.recipes.adam import Adam\nclass A(Adam):\n  name = 'a'\n  scales = {}",
+    "raise KeyboardInterrupt", "class A: pass", "from lopsided.recipe import Recipe\nrecipe = Recipe(name='a')",
+    "recipe = 3", *(
+        "from dataclasses import replace\nfrom lopsided.recipes.adam import recipe as adam\n"
+        f"recipe = replace(adam, {change})" for change in (
+            "name='../../x'", "name=3", "name=None", "name='a', arms=lambda scale: {}", "arms=lambda scale: 1 / 0",
+            "arms=lambda scale: [('[/x]', 3)]", "arms=None", "scales={}", "scales={'smoke': ()}", "scales=3",
+            "scales={'smoke': ('a', 'b')}", "claims=None", "claims=[3]", "figure=None", "metric='nothing'",
+            "arms=lambda scale: list(adam.arms(scale))[:1]", "measure=lambda r: 1 / 0", "threshold='a'",
+        )
+    ),
     "def f(): f()\nf()", "import nothing_of_that_name", "# -*- coding: nonsense -*-", "x = '" + "(" * 300,
 ]  # fmt: skip
 SQL = [
@@ -158,7 +162,7 @@ class Fuzzer:
     def _some_spec(self, name: str | None = None) -> dict[str, Any]:
         name = name or self.random.choice(self.names)
         if name not in self.specs:
-            recipe: Any = registered("recipe")[name]()
+            recipe: Any = registered("recipe")[name]
             self.specs[name] = next(iter(recipe.specs("smoke").values())).model_dump(mode="json")
         return json.loads(json.dumps(self.specs[name]))
 

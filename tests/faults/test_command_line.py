@@ -158,8 +158,9 @@ def test_spec_file_without_samples_or_accuracy(tmp_path):
 def test_recipe_file_says_that_it_is_executed(tmp_path):
     (tmp_path / "mine.py").write_text(
         '"""mine: a recipe in a file."""\n'
-        "from lopsided.recipes.state_tracking import StateTracking as Base\n"
-        "class Mine(Base):\n    name = 'mine'\n"
+        "from dataclasses import replace\n"
+        "from lopsided.recipes.state_tracking import recipe as base\n"
+        "recipe = replace(base, name='mine')\n"
     )
     done = lopsided("run", "mine.py", "--scale", "smoke", "--out", "runs", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -222,23 +223,26 @@ def test_broken_json_spec(tmp_path):
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
 
 
+CHANGED = "from dataclasses import replace\nfrom lopsided.recipes.adam import recipe as adam\n"
 RAISING = {
     "raises": ("raise ValueError('[/x] and :x:')", ["mine.py", "ValueError", "[/x] and :x:"]),
     "ends the program": ("import sys; sys.exit(0)", ["mine.py", "SystemExit"]),
-    "no recipe": ("x = 1", ["mine.py", "0 recipes"]),
+    "no recipe": ("x = 1", ["mine.py", "has to define `recipe`"]),
     "not Python": ("1 +", ["mine.py", "SyntaxError"]),
     "a name that leaves the folder": (
-        "from lopsided.recipes.adam import Adam\nclass A(Adam): name = '../../x'",
+        f"{CHANGED}recipe = replace(adam, name='../../x')",
         ["../../x", "cannot name files"],
     ),
     "raises later": (
-        "from lopsided.recipes.adam import Adam\nclass A(Adam):\n    name = 'a'\n    def specs(self, scale): 1 / 0",
-        ["mine.py", "line 4", "ZeroDivisionError"],
+        f"{CHANGED}recipe = replace(adam, name='a', arms=lambda scale: 1 / 0)",
+        ["mine.py", "line 3", "ZeroDivisionError"],
     ),
-    "no specs": (
-        "from lopsided.recipes.adam import Adam\nclass A(Adam):\n    name = 'a'\n    def specs(self, scale): return {}",
-        ["Spec for each arm"],
+    "no specs": (f"{CHANGED}recipe = replace(adam, name='a', arms=lambda scale: [])", ["arms with a Spec each"]),
+    "two arms of one name": (
+        f"{CHANGED}recipe = replace(adam, arms=lambda scale: [*adam.arms(scale), *adam.arms(scale)])",
+        ["two arms are", "SGD, depth = 2, small, lr = 0.5"],
     ),
+    "no scales": (f"{CHANGED}recipe = replace(adam, scales={{}})", ["mine.py", "scales has to give"]),
 }
 
 

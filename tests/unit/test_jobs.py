@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from lopsided.core.registry import registered
+from lopsided.results.stored import load
 from lopsided.runs.jobs import cut, wanted_members
 from lopsided.runs.recipe_run import prepare
 from lopsided.runs.rows import member_id
 from lopsided.store.parts import Store, job_name
-from lopsided.store.results import load
 from tests.faults.helpers import ROOT, start
 
 CODE = """

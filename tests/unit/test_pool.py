@@ -11,9 +11,9 @@ from lopsided.core.errors import InputError
 from lopsided.core.execution import Execution
 from lopsided.engines.ensemble import Ensemble
 from lopsided.engines.pool import Pool
+from lopsided.results.stored import load
 from lopsided.runs.worker import run
 from lopsided.store.parts import Store
-from lopsided.store.results import load
 from lopsided.store.tables import connect
 
 EASY = {"at_least": 0.95}

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lopsided.core.evaluation import Evaluation, Geometric
+from lopsided.stats import decisions
 from lopsided.stats.slopes import of_points, segmented, straight
 from lopsided.stats.transitions import crossing, sharpness
-from lopsided.stats.verdict import Statement
 
 X = np.unique(np.round(np.geomspace(1, 1e5, 200)))
 
@@ -69,7 +69,7 @@ def test_too_few_evaluations_or_no_numbers_mean_that_nothing_is_known(fit):
         law = fit(X, curves, window)
         assert np.isnan(law.slope)
         assert (law.low, law.high) == (-np.inf, np.inf)
-        assert Statement("c", "p").slope("r", "laptop", law, -1.0, 0.2, "a against b").verdict == "inconclusive"
+        assert decisions.slope_near(law, -1.0, 0.2, "a against b").verdict == "inconclusive"
 
 
 def test_settings_whose_median_member_never_got_there_decide_nothing():
@@ -87,8 +87,8 @@ def test_settings_whose_median_member_never_got_there_decide_nothing():
 
 def test_equality_up_to_rounding_decides_nothing():
     law = of_points(np.array([1.0, 2, 4]), np.full((8, 3), 0.75))
-    assert Statement("c", "p").at_most("r", "laptop", law, 0.0, "a against b").verdict == "inconclusive"
-    assert Statement("c", "p").below("r", "laptop", np.full(8, -3e-16), 0.0, "x").verdict == "inconclusive"
+    assert decisions.slope_below(law, 0.0, "a against b").verdict == "inconclusive"
+    assert decisions.below(np.full(8, -3e-16), 0.0, "x").verdict == "inconclusive"
 
 
 def test_a_curve_without_numbers_crosses_nothing():
@@ -126,18 +126,17 @@ def test_sharpness_of_an_exponential_is_known():
 )
 def test_equivalence_verdicts(slopes, verdict):
     law = straight(X, broken(-1, 1, 1e5), (10, 1e4))._replace(low=slopes[0], high=slopes[1])
-    claim = Statement("c", "p").slope("r", "laptop", law, -1.0, 0.2, "loss against steps")
+    claim = decisions.slope_near(law, -1.0, 0.2, "loss against steps")
     assert claim.verdict == verdict
     assert "steps" in claim.test
 
 
 def test_bounds_need_the_whole_interval():
     law = straight(X, X[None] ** -1.0 * np.ones((4, 1)), (10, 1e4))._replace(low=-1.2, high=-0.9)
-    statement = Statement("c", "p")
-    assert statement.at_most("r", "laptop", law, -0.5, "a against b").verdict == "holds"
-    assert statement.at_most("r", "laptop", law, -1.0, "a against b").verdict == "inconclusive"
-    assert statement.at_least("r", "laptop", law, -0.5, "a against b").verdict == "contradicted"
-    assert statement.near("r", "laptop", np.array([0.01, -0.01, 0.0]), 0.0, 0.1, "x").verdict == "holds"
+    assert decisions.slope_below(law, -0.5, "a against b").verdict == "holds"
+    assert decisions.slope_below(law, -1.0, "a against b").verdict == "inconclusive"
+    assert decisions.slope_above(law, -0.5, "a against b").verdict == "contradicted"
+    assert decisions.near(np.array([0.01, -0.01, 0.0]), 0.0, 0.1, "x").verdict == "holds"
 
 
 @given(st.integers(1, 500), st.integers(1, 200), st.integers(1, 3000))

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats as sps
 
+from lopsided.stats import decisions
 from lopsided.stats.compare import (
     compare_gaps,
     compare_times,
@@ -16,10 +17,6 @@ from lopsided.stats.compare import (
     permutation_p,
 )
 from lopsided.stats.times import Times, median, time_to_learn
-from lopsided.stats.verdict import Statement
-
-CLAIM = Statement("fast is faster", "none")
-AT = ("recipe", "laptop")
 
 
 def times(values, budget):
@@ -78,7 +75,7 @@ def test_log_rank_scores_give_scipys_statistic():
 
 
 def decided(slow, fast):
-    return CLAIM.faster(*AT, slow, fast, "steps").verdict
+    return decisions.faster(slow, fast, "steps").verdict
 
 
 # The sample sizes and budgets that recipes use: seeds per arm, share of the true median given as budget.
@@ -98,7 +95,7 @@ def test_same_distribution_is_decided_at_most_one_time_in_twenty(n, budget):
 def test_same_distribution_of_values_is_decided_at_most_one_time_in_twenty(n):
     rng = np.random.default_rng(n)
     draws = np.round(rng.beta(2, 5, (1000, 2, n)), 2)  # ties included
-    verdicts = [CLAIM.higher(*AT, a, b, "accuracy").verdict for a, b in draws]
+    verdicts = [decisions.higher(a, b, "accuracy").verdict for a, b in draws]
     assert sum(v != "inconclusive" for v in verdicts) <= 50
 
 
@@ -132,18 +129,18 @@ def test_reversed_effect_is_contradicted():
 
 def test_known_bounds_when_an_arm_never_learns():
     never, fast = times([np.inf] * 4, 100.0), times([10.0, 11, 12, 13], 100.0)
-    claim = CLAIM.faster(*AT, never, fast, "steps")
+    claim = decisions.faster(never, fast, "steps")
     assert claim.verdict == "holds"
     assert claim.effect == pytest.approx(100 / 11.5)
     assert claim.interval[1] is None
-    both = CLAIM.faster(*AT, never, never, "steps")
+    both = decisions.faster(never, never, "steps")
     assert (both.verdict, both.effect) == ("inconclusive", None)
 
 
 def test_at_least_asks_for_more_than_faster():
     """Two arms whose times differ by exactly a factor of 2."""
     fast = np.exp(0.2 * sps.norm.ppf((np.arange(8) + 0.5) / 8))
-    verdict = {r: CLAIM.faster(*AT, times(2 * fast, 99), times(fast, 99), "steps", r).verdict for r in (1, 2, 4)}
+    verdict = {r: decisions.faster(times(2 * fast, 99), times(fast, 99), "steps", r).verdict for r in (1, 2, 4)}
     assert verdict == {1: "holds", 2: "inconclusive", 4: "contradicted"}
 
 
@@ -168,10 +165,10 @@ def test_enumerated_p_value_equals_scipys(n):
 
 def test_bounds():
     near = np.array([1.0, 1.1, 0.9, 1.05])
-    assert CLAIM.below(*AT, near, 2.0, "x").verdict == "holds"
-    assert CLAIM.below(*AT, near, 0.5, "x").verdict == "contradicted"
-    assert CLAIM.above(*AT, near, 1.0, "x").verdict == "inconclusive"
-    assert CLAIM.below(*AT, near[:1], 2.0, "x").verdict == "inconclusive"
+    assert decisions.below(near, 2.0, "x").verdict == "holds"
+    assert decisions.below(near, 0.5, "x").verdict == "contradicted"
+    assert decisions.above(near, 1.0, "x").verdict == "inconclusive"
+    assert decisions.below(near[:1], 2.0, "x").verdict == "inconclusive"
 
 
 @given(arrays(float, 4, elements=st.floats(0, 1)), arrays(float, 4, elements=st.floats(0, 1)))
@@ -198,38 +195,35 @@ def never(budget, n=8):
 
 
 def test_a_gap_is_closed_within_a_factor():
-    s = Statement("", "")
-    assert s.closed("r", "laptop", certain(100), certain(95, seed=1), "steps").verdict == "holds"
-    assert s.closed("r", "laptop", certain(200), certain(100, seed=1), "steps").verdict == "contradicted"
-    assert s.closed("r", "laptop", certain(100), certain(200, seed=1), "steps").verdict == "contradicted"
+    assert decisions.as_fast(certain(100), certain(95, seed=1), "steps").verdict == "holds"
+    assert decisions.as_fast(certain(200), certain(100, seed=1), "steps").verdict == "contradicted"
+    assert decisions.as_fast(certain(100), certain(200, seed=1), "steps").verdict == "contradicted"
     wild = certain(110, spread=0.5), certain(100, spread=0.5, seed=1)
-    assert s.closed("r", "laptop", *wild, "steps").verdict == "inconclusive"
-    assert s.closed("r", "laptop", never(1000), certain(100), "steps").verdict == "contradicted"
-    assert s.closed("r", "laptop", never(1000), never(1000), "steps").verdict == "inconclusive"
+    assert decisions.as_fast(*wild, "steps").verdict == "inconclusive"
+    assert decisions.as_fast(never(1000), certain(100), "steps").verdict == "contradicted"
+    assert decisions.as_fast(never(1000), never(1000), "steps").verdict == "inconclusive"
 
 
 def test_not_ahead_is_one_side_of_closed():
-    s = Statement("", "")
-    assert s.not_ahead("r", "laptop", certain(100), certain(200, seed=1), "steps").verdict == "holds"
-    assert s.not_ahead("r", "laptop", certain(200), certain(100, seed=1), "steps").verdict == "contradicted"
-    assert s.not_ahead("r", "laptop", never(1000), never(1000), "steps").verdict == "inconclusive"
+    assert decisions.not_ahead(certain(100), certain(200, seed=1), "steps").verdict == "holds"
+    assert decisions.not_ahead(certain(200), certain(100, seed=1), "steps").verdict == "contradicted"
+    assert decisions.not_ahead(never(1000), never(1000), "steps").verdict == "inconclusive"
 
 
 def test_one_gap_is_wider_than_another():
-    s = Statement("", "")
     small, medium, large = (certain(v, seed=i) for i, v in enumerate((100, 130, 300)))
-    found = s.wider("r", "laptop", (medium, small), (large, small), "steps")
+    found = decisions.wider((medium, small), (large, small), "steps")
     assert found.verdict == "holds"
     assert abs(found.effect - 300 / 130) < 0.1
-    assert s.wider("r", "laptop", (large, small), (medium, small), "steps").verdict == "contradicted"
-    bound = s.wider("r", "laptop", (medium, small), (never(1000), small), "steps")  # 10 or more against 1.3
+    assert decisions.wider((large, small), (medium, small), "steps").verdict == "contradicted"
+    bound = decisions.wider((medium, small), (never(1000), small), "steps")  # 10 or more against 1.3
     assert (bound.verdict, bound.interval[1]) == ("holds", None)
     assert abs(bound.effect - 10 / 1.3) < 0.5
-    assert s.wider("r", "laptop", (never(1000), small), (medium, small), "steps").verdict == "contradicted"
-    assert s.wider("r", "laptop", (never(1000), small), (never(1000), small), "steps").verdict == "inconclusive"
-    assert s.wider("r", "laptop", (large, small), (never(200), small), "steps").verdict == "inconclusive"
+    assert decisions.wider((never(1000), small), (medium, small), "steps").verdict == "contradicted"
+    assert decisions.wider((never(1000), small), (never(1000), small), "steps").verdict == "inconclusive"
+    assert decisions.wider((large, small), (never(200), small), "steps").verdict == "inconclusive"
     wild = [certain(v, spread=0.6, seed=i) for i, v in enumerate((100, 110, 120))]
-    assert s.wider("r", "laptop", (wild[1], wild[0]), (wild[2], wild[0]), "steps").verdict == "inconclusive"
+    assert decisions.wider((wild[1], wild[0]), (wild[2], wild[0]), "steps").verdict == "inconclusive"
 
 
 def test_equal_gaps_are_called_different_at_most_one_time_in_twenty():

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from lopsided.core.errors import InputError, StoreError
+from lopsided.results.stored import load
 from lopsided.runs.worker import run
 from lopsided.store.parts import Part, Store, job_name
-from lopsided.store.results import load
 from lopsided.store.rows import COLUMNS, no_rows, write_rows
 from lopsided.store.tables import connect
 

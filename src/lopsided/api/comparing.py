@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 
 from lopsided.core.errors import InputError
 from lopsided.report.text import effect_text
+from lopsided.results.stored import Arm
+from lopsided.stats import decisions
 from lopsided.stats.times import Times, time_to_learn
-from lopsided.stats.verdict import Claim, Statement
-from lopsided.store.results import Arm
+from lopsided.stats.verdict import Claim, Decision, Statement
 
 COLOURS = {"holds": "#0b6b3a", "contradicted": "#9b1c0c", "inconclusive": "#7a5200", "not run": "#4a5363"}
 
@@ -52,6 +53,10 @@ class Verdict(NamedTuple):
             f'<p>{text[0]}: <b style="color: {COLOURS[c.verdict]}">{text[1]}</b><br>{text[2]}<br>'
             f"<small>{text[3]}</small></p>"
         )
+
+
+def _verdict(said: str, found: Decision) -> Verdict:
+    return Verdict(Statement(said, "", lambda _: found).decide(None, "", ""))
 
 
 class Curves(NamedTuple):
@@ -93,27 +98,27 @@ class Comparison:
         b, c = self.baseline, self.candidate
         said = f"{c.name} reaches {self.metric} {at:g} in fewer {c.unit} than {b.name}"
         slow, fast = self.baseline.times(at), self.candidate.times(at)
-        return Verdict(Statement(said + more, "").faster("", "", slow, fast, self.candidate.unit, at_least))
+        return _verdict(said + more, decisions.faster(slow, fast, self.candidate.unit, at_least))
 
     def as_fast(self, at: float, within: float = 1.25) -> Verdict:
         """Neither arm reaches `at` more than a factor `within` sooner: an equivalence, shown, not assumed."""
         names = f"{self.candidate.name} and {self.baseline.name}"
         said = f"{names} reach {self.metric} {at:g} equally fast (within {within:g} times)"
         slow, fast = self.baseline.times(at), self.candidate.times(at)
-        return Verdict(Statement(said, "").closed("", "", slow, fast, self.candidate.unit, within))
+        return _verdict(said, decisions.as_fast(slow, fast, self.candidate.unit, within))
 
     def higher(self) -> Verdict:
         """The candidate's last values exceed the baseline's (medians)."""
         said = f"{self.candidate.name} ends with a higher {self.metric} than {self.baseline.name}"
         ends = self.baseline.values[:, -1], self.candidate.values[:, -1]
-        return Verdict(Statement(said, "").higher("", "", *ends, f"final {self.metric}"))
+        return _verdict(said, decisions.higher(*ends, f"final {self.metric}"))
 
     def lower(self) -> Verdict:
         """The candidate's last values lie below the baseline's (medians), as a loss should."""
         b, c = self.baseline, self.candidate
         said = f"{c.name} ends with a lower {self.metric} than {b.name}"
         what = f"final {self.metric}, {b.name} minus {c.name}"
-        return Verdict(Statement(said, "").higher("", "", c.values[:, -1], b.values[:, -1], what))
+        return _verdict(said, decisions.higher(c.values[:, -1], b.values[:, -1], what))
 
     def __repr__(self) -> str:
         sizes = [f"{c.name!r}, {len(c.values)} members" for c in (self.baseline, self.candidate)]

@@ -12,8 +12,8 @@ from lopsided.api.comparing import Comparison, curves_of
 from lopsided.core.errors import unknown
 from lopsided.core.shapes import has_accuracy
 from lopsided.report.text import number
-from lopsided.store.results import Arm
-from lopsided.store.results import Results as StoredResults
+from lopsided.results.stored import Arm
+from lopsided.results.stored import Results as StoredResults
 
 if TYPE_CHECKING:
     import pandas

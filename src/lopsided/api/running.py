@@ -10,8 +10,8 @@ from lopsided.api.results import Results, of_stored
 from lopsided.core.errors import InputError
 from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.spec import Spec
+from lopsided.results import stored
 from lopsided.runs import worker
-from lopsided.store import results as stored
 from lopsided.store.parts import Store
 
 FOLDER = "lopsided-runs"

@@ -1,17 +1,29 @@
-"""A recipe is a falsifiable statement: one file whose docstring carries paper, figure, claim, number and time."""
+"""A recipe is a falsifiable statement as data: which arms are trained, what is claimed of them, how it is drawn."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from lopsided.core.errors import InputError
+
+if TYPE_CHECKING:
+    from lopsided.core.spec import Spec
 
 ScaleName = Literal["smoke", "laptop", "paper"]
 SCALES: tuple[ScaleName, ...] = ("smoke", "laptop", "paper")
 
-
 FILE_MODULE = "lopsided_recipe_"
 """Modules made of recipe files are called this and the file's name."""
+PAPERS = {
+    "A": "A: The Power of Power Law",
+    "B": "B: Emergence and scaling laws in SGD learning of shallow neural networks",
+    "C": "C: Less Data, Faster Training",
+}
+"""Titles by the letter that recipes give."""
 
 
 class Scale(NamedTuple):
@@ -19,38 +31,115 @@ class Scale(NamedTuple):
 
     seeds: int
     seconds: float
-    on: str
+    on: str = "2 CPU cores"
 
 
-class Recipe(ABC):
-    """Base of all recipes; the folder scan finds the concrete ones by existence."""
+class ArmSpec(NamedTuple):
+    """An arm before it is trained: its spec, and where it lies among the recipe's arms.
 
-    name: ClassVar[str]
-    paper: ClassVar[str]
-    figure_number: ClassVar[str]
-    question: ClassVar[str]
-    scales: ClassVar[Mapping[ScaleName, Scale]]
-    metric: ClassVar[str] = "test/accuracy"
-    threshold: ClassVar[float]
-    least_evaluations: ClassVar[int] = 2
+    `coordinates` say what is compared: `{"data": "fresh", "lr": 0.003}`. Those in `swept` are not compared: of the arms
+    that differ in nothing else, the best one stands for all (`lopsided.results.sweeps`).
+    """
+
+    spec: Spec
+    coordinates: Mapping[str, Any]
+    swept: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """`fresh, lr = 0.003`."""
+        return name_of(self.coordinates)
+
+
+def name_of(coordinates: Mapping[str, Any]) -> str:
+    """Texts as they are, numbers as `key = value`."""
+    return ", ".join(v if isinstance(v, str) else f"{k} = {_number(v)}" for k, v in coordinates.items())
+
+
+def _number(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
+
+
+def arm(spec: Spec, **coordinates: Any) -> ArmSpec:
+    """One arm."""
+    return ArmSpec(spec, coordinates)
+
+
+def swept(make: Callable[..., Spec], grid: Mapping[str, Sequence[float]], **coordinates: Any) -> Iterator[ArmSpec]:
+    """One arm at every point of a grid of settings, `{"lr": (1.0, 2.0)}`, with which `make` is called by name."""
+    for values in itertools.product(*grid.values()):
+        point = dict(zip(grid, map(float, values), strict=True))
+        yield ArmSpec(make(**point), {**coordinates, **point}, tuple(grid))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Recipe:
+    """What `lopsided run NAME` trains, decides and draws."""
+
+    name: str
+    paper: str
+    """A letter of `PAPERS`, or words."""
+    figure_number: str
+    question: str
+    about: str | None
+    """The module's docstring: what the paper says, and what each scale changes."""
+    scales: Mapping[ScaleName, Any]
+    """`Scale`, or its fields as a tuple, by name."""
+    arms: Callable[[ScaleName], Iterable[ArmSpec]]
+    claims: Sequence[Any]
+    """`lopsided.stats.verdict.Statement` each."""
+    figure: Callable[[Any], Any]
+    """`lopsided.results.stored.Results` to `lopsided.report.panels.Figure`."""
+    measure: Callable[[Any], Any] | None = None
+    """What the claims' tests are given in place of `Results`, where several need the same numbers."""
+    shown: Callable[[Any], Sequence[str]] | None = None
+    """Names of the arms that tables list; without it all, those of a sweep at their best settings."""
+    metric: str = "test/accuracy"
+    threshold: float = 0.95
+    """An arm has learned when `metric` reaches this, where its spec has no rule of its own (`until`)."""
+    least_evaluations: int = 2
     """With fewer evaluations than this in any arm, no claim is decided and plain curves are drawn."""
+    least_seeds: int = 1
+    """With fewer seeds, no claim is decided."""
 
-    @abstractmethod
-    def specs(self, scale: ScaleName) -> dict[str, Any]:
-        """Arms by name: `lopsided.core.spec.Spec` each."""
+    def __post_init__(self) -> None:
+        scales = self.scales.items() if isinstance(self.scales, Mapping) else ()
+        if not scales or not set(dict(scales)) <= set(SCALES):
+            raise InputError(f"recipe {self.name!r}: scales has to give seeds and seconds for some of {SCALES}")
+        object.__setattr__(self, "scales", {name: _scale(name, cost) for name, cost in scales})
+        object.__setattr__(self, "paper", PAPERS.get(self.paper, self.paper))
 
-    @abstractmethod
-    def statements(self) -> Sequence[Any]:
-        """The claims' fixed parts, `lopsided.stats.verdict.Statement` each, in the order of `claims`."""
+    def arms_at(self, scale: ScaleName) -> Mapping[str, ArmSpec]:
+        """Arms by name. Raises `InputError` if two have one name, or if one has no spec."""
+        return _arms_at(self, scale)
 
-    @abstractmethod
-    def claims(self, results: Any) -> list[Any]:
-        """The claims decided from `lopsided.store.results.Results`."""
+    def specs(self, scale: ScaleName) -> dict[str, Spec]:
+        """Specs by the arm's name."""
+        return {name: each.spec for name, each in self.arms_at(scale).items()}
 
-    def shown(self, results: Any) -> Sequence[str]:
-        """Arms that tables list; a recipe that sweeps a number lists the best."""
-        return list(results.arms)
+    def decide(self, results: Any) -> list[Any]:
+        """A `lopsided.stats.verdict.Claim` for each of `claims`, from `lopsided.results.stored.Results`."""
+        least = min(len(each.seeds) for each in results.arms.values())
+        if least < self.least_seeds:
+            return [statement.not_run(self.name, results.scale) for statement in self.claims]
+        measured = self.measure(results) if self.measure else results
+        return [statement.decide(measured, self.name, results.scale) for statement in self.claims]
 
-    @abstractmethod
-    def figure(self, results: Any) -> Any:
-        """A `lopsided.report.panels.Figure` drawn from the same results."""
+
+def _scale(name: str, cost: Sequence[Any]) -> Scale:
+    return Scale(*cost, *(["2 CPU cores, estimated"] if name == "paper" and len(cost) == 2 else []))
+
+
+@cache
+def _arms_at(recipe: Recipe, scale: ScaleName) -> Mapping[str, ArmSpec]:
+    from lopsided.core.spec import Spec
+
+    arms = list(recipe.arms(scale))
+    if not arms or not all(isinstance(each, ArmSpec) and isinstance(each.spec, Spec) for each in arms):
+        raise InputError(f"recipe {recipe.name!r}: arms({scale!r}) has to give arms with a Spec each")
+    found = {each.name: each for each in arms}
+    if len(found) < len(arms):
+        names = [each.name for each in arms]
+        double = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"recipe {recipe.name!r}: two arms are {double!r}; their coordinates have to differ")
+    return found

@@ -9,9 +9,9 @@ import numpy as np
 
 from lopsided.core.spec import Spec
 from lopsided.recipes._frequency import UNIFORM, power_law
+from lopsided.results.stored import Arm
 from lopsided.skills.distributions import PowerLaw
 from lopsided.stats.transitions import crossing
-from lopsided.store.results import Arm
 from lopsided.theory import k_composition as theory
 
 FLOW_R, SAMPLED_R = 0.1, 0.5

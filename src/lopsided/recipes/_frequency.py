@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lopsided.core.recipe import ScaleName
 from lopsided.core.spec import Spec
-from lopsided.stats.times import Times, time_to_learn
-from lopsided.store.results import Arm
 
 UNIFORM = {"name": "uniform"}
 BINS = 5
@@ -28,7 +25,7 @@ def annealed(start: float, begin: float, finish: float) -> dict[str, Any]:
     return {"name": "annealed", "start": start, "end": 0.0, "begin": begin, "finish": finish}
 
 
-def tracking(scale: ScaleName, skills: dict[str, Any], hops: int | None = None, **changes: Any) -> Spec:
+def tracking(scale: str, skills: dict[str, Any], hops: int | None = None, **changes: Any) -> Spec:
     """State tracking with fresh samples and AdamW; the laptop's group is S4 with 3 hops, the paper's S5 with 4."""
     task, model, lr, warmup, samples = {
         "smoke": ({"group": "S3", "hops": 2}, {"layers": 1, "width": 16, "heads": 4}, 3e-3, 10, 64),
@@ -55,8 +52,3 @@ def tracking(scale: ScaleName, skills: dict[str, Any], hops: int | None = None, 
         "probes": [{**RANK_BINS, "samples": min(512, samples)}],
     }
     return Spec.parse({**plain, **changes})
-
-
-def reaches(arm: Arm, metric: str, threshold: float) -> Times:
-    """Compute at which each member's metric reaches the threshold and still holds at the next evaluation."""
-    return time_to_learn(arm.samples, arm.metric(metric), threshold)

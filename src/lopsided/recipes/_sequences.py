@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from lopsided.recipes._transformers import LARGER_BATCH, NARROW, SAMPLES, Arm, arm
+from lopsided.core.spec import Spec
+from lopsided.recipes._transformers import LARGER_BATCH, NARROW, SAMPLES, transformer
 from lopsided.theory.in_context import least_squares_loss
 
 ADDITION = {"smoke": (8, 5, 8), "laptop": (100, 7, 10), "paper": (10_000, 97, 10)}
@@ -16,7 +19,7 @@ FOUR_SHARES, FOUR_EPOCHS = (0.005, 0.02, 0.05, 0.1), (20, 5, 4, 6)
 """Paper C, appendix B.1: modular addition's four phases."""
 
 
-def addition(scale: str, **changes: Any) -> Arm:
+def addition(scale: str, **changes: Any) -> Callable[..., Spec]:
     """A causal transformer on modular addition."""
     n, p, base = ADDITION[scale]
     plain: dict[str, Any] = {
@@ -27,7 +30,7 @@ def addition(scale: str, **changes: Any) -> Arm:
         "evaluation": {"every": {"smoke": 20, "laptop": 100, "paper": 1000}[scale], "samples": SAMPLES[scale]},
     }
     model = {**NARROW[scale], "attention": "causal", **changes.pop("model", {})}
-    return arm(scale, **{**plain, **changes, "model": model})
+    return partial(transformer, scale, **{**plain, **changes, "model": model})
 
 
 REGRESSION = {"smoke": (2, 3), "laptop": (3, 5), "paper": (4, 15)}
@@ -41,7 +44,7 @@ REGRESSION_SHARES, REGRESSION_STEPS_SHARES = (0.005, 0.02, 0.05, 0.1), (0.1, 0.1
 """Paper C, appendix B.1: shares of the online run's data, and of the steps (1,500, 1,500, 1,500 and 10,500)."""
 
 
-def regression(scale: str, **changes: Any) -> Arm:
+def regression(scale: str, **changes: Any) -> Callable[..., Spec]:
     """An encoder on in-context linear regression."""
     dimension, examples = REGRESSION[scale]
     plain: dict[str, Any] = {
@@ -51,7 +54,7 @@ def regression(scale: str, **changes: Any) -> Arm:
         "until": {"metric": "test/loss", "at_most": float(least_squares_loss(dimension, WORTH))},
         "evaluation": {"every": {"smoke": 20, "laptop": 100, "paper": 1000}[scale], "samples": SAMPLES[scale]},
     }
-    return arm(scale, **{**plain, **changes, "model": {**NARROW[scale], **changes.pop("model", {})}})
+    return partial(transformer, scale, **{**plain, **changes, "model": {**NARROW[scale], **changes.pop("model", {})}})
 
 
 def regression_phases(scale: str) -> dict[str, Any]:
@@ -74,7 +77,7 @@ INDEX_LEARNED = 1.0
 """Test loss; answering 0 costs 3."""
 
 
-def single_index(scale: str, **changes: Any) -> Arm:
+def single_index(scale: str, **changes: Any) -> Callable[..., Spec]:
     """An encoder on a single-index model, every coordinate a position."""
     plain: dict[str, Any] = {
         "task": {"name": "single-index", "d": INDEX[scale]},
@@ -83,7 +86,7 @@ def single_index(scale: str, **changes: Any) -> Arm:
         "until": {"metric": "test/loss", "at_most": INDEX_LEARNED},
         "evaluation": {"every": {"smoke": 20, "laptop": 100, "paper": 500}[scale], "samples": 5 * SAMPLES[scale] // 4},
     }
-    return arm(scale, **{**plain, **changes, "model": {**NARROW[scale], **changes.pop("model", {})}})
+    return partial(transformer, scale, **{**plain, **changes, "model": {**NARROW[scale], **changes.pop("model", {})}})
 
 
 def small_first(scale: str) -> dict[str, Any]:

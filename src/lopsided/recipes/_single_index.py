@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from lopsided.core.spec import Spec
@@ -19,47 +20,35 @@ SIZES = {
 """By d: N of the first phase, N of the rest. (In d = 80 the paper names no sizes.)"""
 STEPS = {"smoke": (40, 20), "laptop": (800, 100), "paper": (1000, 100)}
 """All, first phase."""
-RATES = {
-    "smoke": (0.01, 0.02),
-    "laptop": (0.2, 0.3, 0.4),
-    "paper": (0.07, 0.083, 0.1, 0.12, 0.144, 0.173, 0.207),
-}
+INDEX_RATES = {"smoke": (0.01, 0.02), "laptop": (0.2, 0.3, 0.4), "paper": (0.07, 0.083, 0.1, 0.12, 0.144, 0.173, 0.207)}
 
 
-def gradient_descent_rates(scale: str) -> tuple[float, ...]:
-    """Learning rates to sweep."""
-    return RATES[scale]
-
-
-def index_spec(scale: str, lr: float, d: int, plan: dict[str, Any], steps: int, every: int) -> Spec:
+def index_spec(scale: str, lr: float, d: int, plan: dict[str, Any], steps: int, every: int, **changes: Any) -> Spec:
     """A perceptron on a single-index model in d dimensions."""
-    return perceptron(
-        scale,
-        lr,
-        task={"name": "single-index", "d": d},
-        plan=plan,
-        loss="square",
-        steps=steps,
-        evaluation={"every": every, "samples": 64 if scale == "smoke" else 5000},
-        until={"metric": "test/loss", "at_most": LEARNED},
-    )
+    plain: dict[str, Any] = {
+        "task": {"name": "single-index", "d": d},
+        "plan": plan,
+        "loss": "square",
+        "steps": steps,
+        "evaluation": {"every": every, "samples": 64 if scale == "smoke" else 5000},
+        "until": {"metric": "test/loss", "at_most": LEARNED},
+    }
+    return perceptron(scale, lr, **{**plain, **changes})
 
 
-def gradient_descent(scale: str, d: int, random: bool = False) -> dict[str, Callable[[float], Spec]]:
+def gradient_descent(scale: str, d: int, random: bool = False, **changes: Any) -> dict[str, Callable[..., Spec]]:
     """The two arms by name, each a function of the learning rate; a third has a `random` direction in phase 1."""
     steps, first = STEPS[scale]
     small, large = SIZES[scale][d]
-    every = 20 if scale == "smoke" else 10
     phases: list[dict[str, Any]] = [{"steps": first, "size": small}, {"steps": steps - first, "size": large}]
     plans: dict[str, dict[str, Any]] = {
         SMALL_FIRST: {"name": "full-batch-phases", "phases": phases},
         LARGE: {"name": "full-batch", "size": large},
     }
-
     if random:
         plans[RANDOM_FIRST] = {"name": "full-batch-phases", "phases": [{**phases[0], "labels": "random"}, phases[1]]}
-
-    def arm(plan: dict[str, Any]) -> Callable[[float], Spec]:
-        return lambda lr: index_spec(scale, lr, d, plan, steps, every)
-
-    return {name: arm(plan) for name, plan in plans.items()}
+    every = 20 if scale == "smoke" else 10
+    return {
+        name: partial(index_spec, scale, d=d, plan=plan, steps=steps, every=every, **changes)
+        for name, plan in plans.items()
+    }

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.stats import rankdata
 
 from lopsided.core.spec import Spec
+from lopsided.results.stored import Arm
 from lopsided.stats.transitions import crossing
-from lopsided.store.results import Arm
 
 FLOW = {"name": "population", "dynamics": "flow"}
 FAST = {"name": "population", "precision": 32}
@@ -37,13 +37,7 @@ def additive(
     """Student and additive teacher with the same link h_degree; evaluations on a geometric grid."""
     return Spec.parse(
         {
-            "task": {
-                "name": "additive-teacher",
-                "d": d,
-                "directions": directions,
-                "beta": beta,
-                "link": f"h{degree}",
-            },
+            "task": {"name": "additive-teacher", "d": d, "directions": directions, "beta": beta, "link": f"h{degree}"},
             "model": {"name": "student", "width": width, "link": f"h{degree}", "sigma_0": sigma_0},
             "plan": plan,
             "optimizer": {"name": "sgd", "lr": lr},

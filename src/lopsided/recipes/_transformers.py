@@ -1,11 +1,12 @@
 """What the recipes on transformers and repetition share: the model, AdamW's sweep, tasks by scale, data schedules.
 
-AdamW's beta_2 is swept with the learning rate; one seed in three chooses both, as in `_repetition`.
+AdamW's beta_2 is swept with the learning rate.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from lopsided.core.spec import Spec
@@ -32,12 +33,15 @@ BETAS = {"smoke": (0.95,), "laptop": (0.9, 0.95), "paper": (0.8, 0.9, 0.95, 0.99
 FEWER_BETAS = {**BETAS, "laptop": (0.95,)}
 """Where something else is swept as well, or arms are many: the better one in trials."""
 SOLVED = 0.95
+SIX, FRESH = "six phases", "fresh samples"
 SHARES, EPOCHS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.1), (100, 50, 20, 10, 10, 4)
 """Paper C, appendix B.1: parity's six phases, as shares of the data of the online run."""
 SMOKE_SHARES, SMOKE_EPOCHS = (0.05, 0.2), (2, 1)
 
-Arm = Callable[..., Spec]
-"""(learning rate, other swept settings by name) -> spec"""
+
+def rates(scale: str, betas: dict[str, tuple[float, ...]] = BETAS) -> dict[str, tuple[float, ...]]:
+    """The grid of AdamW's settings."""
+    return {"lr": RATES[scale], "b2": betas[scale]}
 
 
 def online(scale: str, batch: dict[str, int] = BATCH) -> dict[str, Any]:
@@ -81,6 +85,6 @@ def transformer(scale: str, lr: float, b2: float, **changes: Any) -> Spec:
     return Spec.parse({**plain, **changes})
 
 
-def arm(scale: str, **changes: Any) -> Arm:
+def parity(scale: str, **changes: Any) -> Callable[..., Spec]:
     """`transformer` as a function of the rate and of beta_2."""
-    return lambda lr, b2: transformer(scale, lr, b2, **dict(changes))
+    return partial(transformer, scale, **changes)

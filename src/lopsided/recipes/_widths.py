@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from lopsided.core.recipe import ScaleName
 from lopsided.core.spec import Spec
 from lopsided.recipes._strength import additive
 
@@ -18,7 +17,7 @@ STEPS = {
 """Until the widest student has stopped: small features, and so large beta, take longer."""
 
 
-def student(scale: ScaleName, width: int, beta: float, plan: dict[str, Any], probes: tuple[str, ...]) -> Spec:
+def student(scale: str, width: int, beta: float, plan: dict[str, Any], probes: tuple[str, ...]) -> Spec:
     """A student of `width` neurons, trained until it has stopped."""
     p = DIRECTIONS[scale]
     return additive(

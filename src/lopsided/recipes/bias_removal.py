@@ -14,80 +14,68 @@ one seed in three chooses, the others are judged.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from functools import partial
 
-from lopsided.core.recipe import Scale, ScaleName
-from lopsided.core.spec import Spec
-from lopsided.recipes._repetition import (
-    RATES,
-    SEEDS,
-    SMALL,
-    SweptRecipe,
-    chosen_rates,
-    full_batch,
-    panel,
-    perceptron,
-    swept,
-    tuned,
+from lopsided.recipe import *
+from lopsided.recipes._repetition import RATES, SEEDS, SMALL, full_batch, perceptron
+
+REMOVE = {
+    "small set": "none",
+    "small, mean input 0": "balanced-inputs",
+    "small, mean input and label 0": "balanced-labels",
+}
+PLAIN, INPUTS, LABELS = ({"data": data} for data in REMOVE)
+FULL = {"data": "whole population"}
+
+
+def arms(scale: ScaleName) -> Arms:
+    plan = {"name": "full-batch", "size": SMALL[scale]}
+    for data, remove in REMOVE.items():
+        make = partial(perceptron, scale, plan=plan, training_set={"remove": remove})
+        yield from swept(make, {"lr": RATES[scale]}, data=data)
+    yield from swept(partial(perceptron, scale, **full_batch(scale)), {"lr": RATES[scale]}, **FULL)
+
+
+def figure(r: Results) -> Figure:
+    return Figure(
+        "Removing the bias of the inputs does not remove the gap",
+        [
+            tuned_curves(bests(r), "test/accuracy", "steps", "Against steps"),
+            tuned_curves(bests(r), "test/accuracy", "samples", "… against compute"),
+            chosen_rates(r),
+        ],
+    )
+
+
+recipe = Recipe(
+    name="bias-removal",
+    paper="C",
+    figure_number="3 (a)",
+    question="Does the gap between small and large sets come from the small set's input bias?",
+    about=__doc__,
+    scales={"smoke": (2, 3), "laptop": (SEEDS, 100), "paper": (SEEDS, 400_000)},
+    arms=arms,
+    claims=[
+        Statement(
+            "the plain small set needs fewer steps than the whole population",
+            "ahead throughout (fig. 3a)",
+            ahead(PLAIN, of=FULL),
+        ),
+        Statement(
+            "so does a small set whose mean input is zero",
+            "as fast as the plain small set (fig. 3a)",
+            ahead(INPUTS, of=FULL),
+        ),
+        Statement(
+            "and one whose mean label, and mean input of each label, are zero",
+            "as fast as the plain one (fig. 3a)",
+            ahead(LABELS, of=FULL),
+        ),
+        Statement(
+            "removing the input bias costs less than 25 % in steps",
+            "no visible difference (fig. 3a)",
+            not_ahead(PLAIN, of=INPUTS),
+        ),
+    ],
+    figure=figure,
 )
-from lopsided.report.panels import Figure
-from lopsided.stats.verdict import Claim, Statement
-from lopsided.store.results import Results
-
-PLAIN, INPUTS, LABELS, FULL = "small set", "small, mean input 0", "small, mean input and label 0", "whole population"
-STATEMENTS = [
-    Statement("the plain small set needs fewer steps than the whole population", "ahead throughout (fig. 3a)"),
-    Statement("so does a small set whose mean input is zero", "as fast as the plain small set (fig. 3a)"),
-    Statement("and one whose mean label, and mean input of each label, are zero", "as fast as the plain one (fig. 3a)"),
-    Statement("removing the input bias costs less than 25 % in steps", "no visible difference (fig. 3a)"),
-]
-
-
-class BiasRemoval(SweptRecipe):
-    name = "bias-removal"
-    paper = "C: Less Data, Faster Training"
-    figure_number = "3 (a)"
-    question = "Does the gap between small and large sets come from the small set's input bias?"
-    threshold = 0.95
-    scales: ClassVar = {
-        "smoke": Scale(2, 3, "2 CPU cores"),
-        "laptop": Scale(SEEDS, 100, "2 CPU cores"),
-        "paper": Scale(SEEDS, 400_000, "2 CPU cores, estimated"),
-    }
-
-    def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        plan = {"name": "full-batch", "size": SMALL[scale]}
-
-        def small(remove: str):
-            return lambda lr: perceptron(scale, lr, plan=plan, training_set={"remove": remove})
-
-        arms = {
-            PLAIN: small("none"),
-            INPUTS: small("balanced-inputs"),
-            LABELS: small("balanced-labels"),
-            FULL: lambda lr: perceptron(scale, lr, **full_batch(scale)),
-        }
-        return swept(arms, RATES[scale])
-
-    def statements(self) -> list[Statement]:
-        return STATEMENTS
-
-    def claims(self, results: Results) -> list[Claim]:
-        at = (self.name, results.scale)
-        plain, inputs, labels, full = (tuned(results, name).times() for name in (PLAIN, INPUTS, LABELS, FULL))
-        return [
-            *(s.faster(*at, full, t, "steps") for s, t in zip(STATEMENTS, (plain, inputs, labels), strict=False)),
-            STATEMENTS[3].not_ahead(*at, inputs, plain, "steps"),
-        ]
-
-    def figure(self, results: Results) -> Figure:
-        names = (PLAIN, INPUTS, LABELS, FULL)
-        arms = [tuned(results, name) for name in names]
-        return Figure(
-            "Removing the bias of the inputs does not remove the gap",
-            [
-                panel(arms, "test/accuracy", "steps", "Against steps"),
-                panel(arms, "test/accuracy", "samples", "… against compute"),
-                chosen_rates(results, names),
-            ],
-        )

@@ -12,79 +12,62 @@ judged.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from functools import partial
 
-from lopsided.core.recipe import Scale, ScaleName
-from lopsided.core.spec import Spec
-from lopsided.recipes._repetition import SEEDS, SweptRecipe, chosen_rates, panel, perceptron, swept, swept_names, tuned
-from lopsided.report.panels import Figure
-from lopsided.stats.verdict import Claim, Statement
-from lopsided.store.results import Results
+from lopsided.recipe import *
+from lopsided.recipes._repetition import SEEDS, perceptron
 
-SMALL, FRESH = "small set", "fresh samples"
+SMALL, FRESH = {"data": "small set"}, {"data": "fresh samples"}
 POWERS = {"smoke": (4, 6), "laptop": (4, 6, 8, 10, 12), "paper": (4, 6, 8, 10, 12)}
 SIZES = {"smoke": (8, 2, 2**6, 16, 60), "laptop": (20, 6, 2**13, 128, 3000), "paper": (20, 6, 2**14, 128, 20_000)}
 """d, k, N, batch, steps."""
 RATES = {"smoke": (0.5, 1.0), "laptop": (2.0, 3.0, 4.0, 5.0), "paper": (0.25, 0.3, 0.36, 0.43, 0.52, 0.62, 0.75, 0.9)}
-AHEAD = Statement("a repeated small set needs fewer steps than fresh samples", "ahead throughout (fig. 2a, 3b)")
 
 
-def _still(power: int) -> Statement:
-    return Statement(
-        f"… and than fresh samples with the bias of 2^{power} samples", "not closed unless 2^m is tiny (fig. 3b)"
+def arms(scale: ScaleName) -> Arms:
+    d, k, size, batch, steps = SIZES[scale]
+    fixed, online = {"name": "fixed", "size": size, "batch": batch}, {"name": "online", "batch": batch}
+    make = partial(perceptron, scale, task={"name": "sparse-parity", "d": d, "k": k}, steps=steps)
+    yield from swept(partial(make, plan=fixed), {"lr": RATES[scale]}, **SMALL)
+    yield from swept(partial(make, plan=online), {"lr": RATES[scale]}, **FRESH)
+    for m in POWERS[scale]:
+        biased = partial(make, plan=online, training_set={"biased_by": 2**m})
+        yield from swept(biased, {"lr": RATES[scale]}, **FRESH, bias_of=2**m)
+
+
+def figure(r: Results) -> Figure:
+    return Figure(
+        "The bias of the inputs is not what helps",
+        [
+            tuned_curves(bests(r), "test/accuracy", "steps", "Mini-batch SGD"),
+            tuned_curves(bests(r), "norm/ratio", "steps", "‖a‖ / ‖W‖"),
+            chosen_rates(r),
+        ],
     )
 
 
-class BiasedOnline(SweptRecipe):
-    name = "biased-online"
-    paper = "C: Less Data, Faster Training"
-    figure_number = "3 (b)"
-    question = "Is it enough to give fresh samples the bias of a small set?"
-    threshold = 0.95
-    scales: ClassVar = {
-        "smoke": Scale(2, 3, "2 CPU cores"),
-        "laptop": Scale(60, 75, "2 CPU cores"),
-        "paper": Scale(SEEDS, 2_000, "2 CPU cores, estimated"),
-    }
-
-    def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        d, k, size, batch, steps = SIZES[scale]
-
-        def arm(plan: dict[str, Any], biased_by: int | None = None):
-            return lambda lr: perceptron(
-                scale,
-                lr,
-                task={"name": "sparse-parity", "d": d, "k": k},
-                plan={**plan, "batch": batch},
-                training_set={"biased_by": biased_by},
-                steps=steps,
+recipe = Recipe(
+    name="biased-online",
+    paper="C",
+    figure_number="3 (b)",
+    question="Is it enough to give fresh samples the bias of a small set?",
+    about=__doc__,
+    scales={"smoke": (2, 3), "laptop": (60, 75), "paper": (SEEDS, 2_000)},
+    arms=arms,
+    claims=[
+        Statement(
+            "a repeated small set needs fewer steps than fresh samples",
+            "ahead throughout (fig. 2a, 3b)",
+            ahead(SMALL, of={**FRESH, "bias_of": None}),
+        ),
+        *(
+            Statement(
+                f"… and than fresh samples with the bias of 2^{m} samples",
+                "not closed unless 2^m is tiny (fig. 3b)",
+                ahead(SMALL, of={"bias_of": 2**m}),
             )
-
-        arms = {SMALL: arm({"name": "fixed", "size": size}), FRESH: arm({"name": "online"})}
-        arms |= {_biased(m): arm({"name": "online"}, 2**m) for m in POWERS[scale]}
-        return swept(arms, RATES[scale])
-
-    def statements(self) -> list[Statement]:
-        return [AHEAD, *map(_still, POWERS["laptop"])]
-
-    def claims(self, results: Results) -> list[Claim]:
-        at = (self.name, results.scale)
-        small = tuned(results, SMALL).times()
-        slower = {AHEAD: FRESH} | {_still(m): _biased(m) for m in POWERS["laptop"]}
-        return [s.faster(*at, tuned(results, name).times(), small, "steps") for s, name in slower.items()]
-
-    def figure(self, results: Results) -> Figure:
-        names = swept_names(results)
-        arms = [tuned(results, name) for name in names]
-        return Figure(
-            "The bias of the inputs is not what helps",
-            [
-                panel(arms, "test/accuracy", "steps", "Mini-batch SGD"),
-                panel(arms, "norm/ratio", "steps", "‖a‖ / ‖W‖"),
-                chosen_rates(results, names),
-            ],
-        )
-
-
-def _biased(power: int) -> str:
-    return f"fresh, bias of 2^{power}"
+            for m in POWERS["laptop"]
+        ),
+    ],
+    figure=figure,
+)

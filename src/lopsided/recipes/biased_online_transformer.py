@@ -13,66 +13,52 @@ judged.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from functools import partial
 
-from lopsided.core.recipe import Scale, ScaleName
-from lopsided.core.spec import Spec
-from lopsided.recipes._repetition import SweptRecipe, chosen_rates, panel, swept, swept_names, tuned
-from lopsided.recipes._transformers import FEWER_BETAS, RATES, SEEDS, arm, online, six_phases
-from lopsided.report.panels import Figure
-from lopsided.stats.verdict import Claim, Statement
-from lopsided.store.results import Results
+from lopsided.recipe import *
+from lopsided.recipes._transformers import FEWER_BETAS, FRESH, SEEDS, SIX, online, rates, six_phases, transformer
 
-SIX, FRESH = "six phases", "fresh samples"
 POWERS = (2, 3, 4, 5, 6)
-AHEAD = Statement("six phases need fewer steps than fresh samples", "ahead (fig. 17)")
 
 
-def _still(power: int) -> Statement:
-    return Statement(
-        f"… and than fresh samples with the bias of 2^{power} samples", "not closed unless 2^m is tiny (fig. 17)"
+def arms(scale: ScaleName) -> Arms:
+    grid = rates(scale, FEWER_BETAS)
+    yield from swept(partial(transformer, scale, plan=six_phases(scale)), grid, data=SIX)
+    yield from swept(partial(transformer, scale, plan=online(scale)), grid, data=FRESH)
+    for m in POWERS:
+        make = partial(transformer, scale, plan=online(scale), training_set={"biased_by": 2**m})
+        yield from swept(make, grid, data=FRESH, bias_of=2**m)
+
+
+def figure(r: Results) -> Figure:
+    return Figure(
+        "The bias of the inputs is not what helps a transformer",
+        [tuned_curves(bests(r), "test/accuracy", "steps", "Mini-batch AdamW", log_x=True), chosen_rates(r)],
     )
 
 
-class BiasedOnlineTransformer(SweptRecipe):
-    name = "biased-online-transformer"
-    paper = "C: Less Data, Faster Training"
-    figure_number = "17"
-    question = "Is it enough for a transformer to give fresh samples the bias of a small set?"
-    threshold = 0.95
-    scales: ClassVar = {
-        "smoke": Scale(2, 6, "2 CPU cores"),
-        "laptop": Scale(SEEDS, 600, "2 CPU cores"),
-        "paper": Scale(SEEDS, 15_000_000, "2 CPU cores, estimated"),
-    }
-
-    def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        def biased(power: int):
-            return arm(scale, plan=online(scale), training_set={"biased_by": 2**power})
-
-        arms = {SIX: arm(scale, plan=six_phases(scale)), FRESH: arm(scale, plan=online(scale))}
-        arms |= {_biased(power): biased(power) for power in POWERS}
-        return swept(arms, RATES[scale], b2=FEWER_BETAS[scale])
-
-    def statements(self) -> list[Statement]:
-        return [AHEAD, *map(_still, POWERS)]
-
-    def claims(self, results: Results) -> list[Claim]:
-        at = (self.name, results.scale)
-        six = tuned(results, SIX).times()
-        slower = {AHEAD: FRESH} | {_still(m): _biased(m) for m in POWERS}
-        return [s.faster(*at, tuned(results, name).times(), six, "steps") for s, name in slower.items()]
-
-    def figure(self, results: Results) -> Figure:
-        names = swept_names(results)
-        return Figure(
-            "The bias of the inputs is not what helps a transformer",
-            [
-                panel([tuned(results, n) for n in names], "test/accuracy", "steps", "Mini-batch AdamW", log_x=True),
-                chosen_rates(results, names),
-            ],
-        )
-
-
-def _biased(power: int) -> str:
-    return f"fresh, bias of 2^{power}"
+recipe = Recipe(
+    name="biased-online-transformer",
+    paper="C",
+    figure_number="17",
+    question="Is it enough for a transformer to give fresh samples the bias of a small set?",
+    about=__doc__,
+    scales={"smoke": (2, 6), "laptop": (SEEDS, 600), "paper": (SEEDS, 15_000_000)},
+    arms=arms,
+    claims=[
+        Statement(
+            "six phases need fewer steps than fresh samples",
+            "ahead (fig. 17)",
+            ahead({"data": SIX}, of={"data": FRESH, "bias_of": None}),
+        ),
+        *(
+            Statement(
+                f"… and than fresh samples with the bias of 2^{m} samples",
+                "not closed unless 2^m is tiny (fig. 17)",
+                ahead({"data": SIX}, of={"bias_of": 2**m}),
+            )
+            for m in POWERS
+        ),
+    ],
+    figure=figure,
+)

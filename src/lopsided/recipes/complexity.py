@@ -13,72 +13,51 @@ per arm; one seed in three chooses, the others are judged. The gap is the ratio 
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from lopsided.core.recipe import Scale, ScaleName
-from lopsided.core.spec import Spec
-from lopsided.recipes._repetition import SweptRecipe, panel, swept, tuned
-from lopsided.recipes._single_index import LARGE, SMALL_FIRST, gradient_descent, gradient_descent_rates
-from lopsided.report.panels import Figure
-from lopsided.stats.times import Times
-from lopsided.stats.verdict import Claim, Statement
-from lopsided.store.results import Results
+from lopsided.recipe import *
+from lopsided.recipes._single_index import INDEX_RATES, LARGE, SMALL_FIRST, gradient_descent
 
 DIMENSIONS = {"smoke": (8,), "laptop": (20, 40), "paper": (40, 80)}
-GAP = {
-    d: Statement(f"in the {d} dimension a small set first needs fewer steps", "ahead (fig. 10a)")
-    for d in ("smaller", "larger")
-}
-WIDER = Statement("the gap in steps is wider in the larger dimension", "wider in d = 80 than in 40 (fig. 10a)")
+SMALLER, LARGER = {"which": "smaller"}, {"which": "larger"}
+FIRST, FROM_START = {"data": SMALL_FIRST}, {"data": LARGE}
 
 
-class Complexity(SweptRecipe):
-    name = "complexity"
-    paper = "C: Less Data, Faster Training"
-    figure_number = "10 (a)"
-    question = "Do harder tasks gain more from a small set first?"
-    metric = "test/loss"
-    threshold = 0.6
-    scales: ClassVar = {
-        "smoke": Scale(2, 4, "2 CPU cores"),
-        "laptop": Scale(18, 410, "2 CPU cores"),
-        "paper": Scale(18, 500_000, "2 CPU cores, estimated"),
-    }
-
-    def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        arms = {}
-        for d in DIMENSIONS[scale]:
-            arms |= {f"d = {d}, {name}": make for name, make in gradient_descent(scale, d).items()}
-        return swept(arms, gradient_descent_rates(scale))
-
-    def statements(self) -> list[Statement]:
-        return [*GAP.values(), WIDER]
-
-    def claims(self, results: Results) -> list[Claim]:
-        at = (self.name, results.scale)
-        easy, hard = (_pair(results, d) for d in DIMENSIONS[results.scale])
-        return [
-            GAP["smaller"].faster(*at, *easy, "steps"),
-            GAP["larger"].faster(*at, *hard, "steps"),
-            WIDER.wider(*at, easy, hard, "steps"),
-        ]
-
-    def figure(self, results: Results) -> Figure:
-        return Figure(
-            "The gap by dimension",
-            [
-                panel(
-                    [tuned(results, f"d = {d}, {name}") for name in (SMALL_FIRST, LARGE)],
-                    "test/loss",
-                    "steps",
-                    f"d = {d}",
-                )
-                for d in DIMENSIONS[results.scale]
-            ],
-        )
+def arms(scale: ScaleName) -> Arms:
+    for which, d in zip(("smaller", "larger"), DIMENSIONS[scale], strict=False):
+        for data, make in gradient_descent(scale, d).items():
+            yield from swept(make, {"lr": INDEX_RATES[scale]}, which=which, d=d, data=data)
 
 
-def _pair(results: Results, d: int) -> tuple[Times, Times]:
-    """Steps to learn (large, small first)."""
-    large, small = (tuned(results, f"d = {d}, {name}").times() for name in (LARGE, SMALL_FIRST))
-    return large, small
+def figure(r: Results) -> Figure:
+    panels = [tuned_curves(bests(r, d=d), "test/loss", "steps", f"d = {d}") for d in DIMENSIONS[r.scale]]
+    return Figure("The gap by dimension", panels)
+
+
+recipe = Recipe(
+    name="complexity",
+    paper="C",
+    figure_number="10 (a)",
+    question="Do harder tasks gain more from a small set first?",
+    about=__doc__,
+    metric="test/loss",
+    threshold=0.6,
+    scales={"smoke": (2, 4), "laptop": (18, 410), "paper": (18, 500_000)},
+    arms=arms,
+    claims=[
+        Statement(
+            "in the smaller dimension a small set first needs fewer steps",
+            "ahead (fig. 10a)",
+            ahead(SMALLER | FIRST, of=SMALLER | FROM_START),
+        ),
+        Statement(
+            "in the larger dimension a small set first needs fewer steps",
+            "ahead (fig. 10a)",
+            ahead(LARGER | FIRST, of=LARGER | FROM_START),
+        ),
+        Statement(
+            "the gap in steps is wider in the larger dimension",
+            "wider in d = 80 than in 40 (fig. 10a)",
+            wider_gap(LARGER, SMALLER, slow=FROM_START, fast=FIRST),
+        ),
+    ],
+    figure=figure,
+)

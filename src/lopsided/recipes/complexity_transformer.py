@@ -12,80 +12,57 @@ learn.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from functools import partial
 
-from lopsided.core.recipe import Scale, ScaleName
-from lopsided.core.spec import Spec
-from lopsided.recipes._repetition import SweptRecipe, panel, swept, tuned
-from lopsided.recipes._transformers import BETAS, RATES, SEEDS, arm, online, six_phases
-from lopsided.report.panels import Figure
-from lopsided.stats.times import Times
-from lopsided.stats.verdict import Claim, Statement
-from lopsided.store.results import Results
+from lopsided.recipe import *
+from lopsided.recipes._transformers import FRESH, SEEDS, SIX, online, rates, six_phases, transformer
 
 TASKS = {"smoke": ((4, 2), (6, 2)), "laptop": ((6, 4), (10, 4)), "paper": ((10, 6), (20, 6))}
 """(d, k), the easier one first."""
-SIX, FRESH = "six phases", "fresh samples"
-GAP = {
-    which: Statement(f"{which} parity: six phases need fewer steps than fresh samples", "ahead (fig. 10b)")
-    for which in ("easier", "harder")
-}
-WIDER = Statement("the gap in steps is wider on the harder parity", "wider on (20, 6) than on (10, 6) (fig. 10b)")
+EASIER, HARDER = {"parity": "easier"}, {"parity": "harder"}
+PHASES, ONLINE = {"data": SIX}, {"data": FRESH}
 
 
-class ComplexityTransformer(SweptRecipe):
-    name = "complexity-transformer"
-    paper = "C: Less Data, Faster Training"
-    figure_number = "10 (b)"
-    question = "Does a transformer gain more from repetition on a harder task?"
-    threshold = 0.95
-    scales: ClassVar = {
-        "smoke": Scale(2, 6, "2 CPU cores"),
-        "laptop": Scale(SEEDS, 400, "2 CPU cores"),
-        "paper": Scale(SEEDS, 6_000_000, "2 CPU cores, estimated"),
-    }
-
-    def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        arms = {}
-        for d, k in TASKS[scale]:
-            task = {"name": "sparse-parity", "d": d, "k": k, "encoding": "tokens"}
-            arms[_name(d, k, SIX)] = arm(scale, task=task, plan=six_phases(scale))
-            arms[_name(d, k, FRESH)] = arm(scale, task=task, plan=online(scale))
-        return swept(arms, RATES[scale], b2=BETAS[scale])
-
-    def statements(self) -> list[Statement]:
-        return [*GAP.values(), WIDER]
-
-    def claims(self, results: Results) -> list[Claim]:
-        at = (self.name, results.scale)
-        easy, hard = (_pair(results, *task) for task in TASKS[results.scale])
-        return [
-            GAP["easier"].faster(*at, *easy, "steps"),
-            GAP["harder"].faster(*at, *hard, "steps"),
-            WIDER.wider(*at, easy, hard, "steps"),
-        ]
-
-    def figure(self, results: Results) -> Figure:
-        return Figure(
-            "A transformer's gap by task",
-            [
-                panel(
-                    [tuned(results, _name(d, k, plan)) for plan in (SIX, FRESH)],
-                    "test/accuracy",
-                    "steps",
-                    f"({d}, {k})-parity",
-                    log_x=True,
-                )
-                for d, k in TASKS[results.scale]
-            ],
-        )
+def arms(scale: ScaleName) -> Arms:
+    for parity, (d, k) in zip(("easier", "harder"), TASKS[scale], strict=True):
+        task = {"name": "sparse-parity", "d": d, "k": k, "encoding": "tokens"}
+        for data, plan in ((SIX, six_phases(scale)), (FRESH, online(scale))):
+            make = partial(transformer, scale, task=task, plan=plan)
+            yield from swept(make, rates(scale), parity=parity, d=d, k=k, data=data)
 
 
-def _name(d: int, k: int, plan: str) -> str:
-    return f"({d}, {k}), {plan}"
+def figure(r: Results) -> Figure:
+    panels = [
+        tuned_curves(bests(r, d=d, k=k), "test/accuracy", "steps", f"({d}, {k})-parity", log_x=True)
+        for d, k in TASKS[r.scale]
+    ]
+    return Figure("A transformer's gap by task", panels)
 
 
-def _pair(results: Results, d: int, k: int) -> tuple[Times, Times]:
-    """Steps to learn (fresh samples, six phases)."""
-    fresh, six = (tuned(results, _name(d, k, plan)).times() for plan in (FRESH, SIX))
-    return fresh, six
+recipe = Recipe(
+    name="complexity-transformer",
+    paper="C",
+    figure_number="10 (b)",
+    question="Does a transformer gain more from repetition on a harder task?",
+    about=__doc__,
+    scales={"smoke": (2, 6), "laptop": (SEEDS, 400), "paper": (SEEDS, 6_000_000)},
+    arms=arms,
+    claims=[
+        Statement(
+            "easier parity: six phases need fewer steps than fresh samples",
+            "ahead (fig. 10b)",
+            ahead(EASIER | PHASES, of=EASIER | ONLINE),
+        ),
+        Statement(
+            "harder parity: six phases need fewer steps than fresh samples",
+            "ahead (fig. 10b)",
+            ahead(HARDER | PHASES, of=HARDER | ONLINE),
+        ),
+        Statement(
+            "the gap in steps is wider on the harder parity",
+            "wider on (20, 6) than on (10, 6) (fig. 10b)",
+            wider_gap(HARDER, EASIER, slow=ONLINE, fast=PHASES),
+        ),
+    ],
+    figure=figure,
+)

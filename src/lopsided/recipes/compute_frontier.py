@@ -15,139 +15,142 @@ same members, with the same finite teacher, have on that window.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
-from lopsided.core.recipe import Recipe, Scale, ScaleName
-from lopsided.core.spec import Spec
+from lopsided.recipe import *
 from lopsided.recipes._strength import FAST, IDEALISED, expected_loss, geometric_mean, learned_from
 from lopsided.recipes._widths import WIDTHS, student
-from lopsided.report.panels import Figure, Line, Panel, over_members, power_law, theory
-from lopsided.stats.slopes import PowerLaw, each_slope, segmented
-from lopsided.stats.verdict import Claim, Statement
-from lopsided.store.results import Results
+from lopsided.stats.slopes import each_slope, segmented
 from lopsided.theory.scaling import frontier, frontier_exponent
 
 BETA = 1.0
+EXPONENT = frontier_exponent(BETA)
 TOLERANCE = 0.2
 POINTS = 120
 NEAR_PLATEAU = 1.5
 """The law is looked for until the mean loss is this close to where the widest student ends: none is there to go on."""
-SLOPE = Statement(
-    f"the compute-optimal loss falls as compute to the power (1 - 2 beta) / (1 + beta) = {frontier_exponent(BETA):g}",
-    "roughly that slope (figure 2)",
-)
-FINITE = Statement(
-    "corrected for the finite teacher, the slope equals that of the idealised frontier", "slightly steeper (figure 2)"
-)
-WIDER = Statement("the compute-optimal width grows with compute", "m ~ C^(1/(1+beta)), from proposition 2.2")
 
 
-class ComputeFrontier(Recipe):
-    name = "compute-frontier"
-    paper = "B: Emergence and scaling laws in SGD learning of shallow neural networks"
-    figure_number = "2"
-    question = "How wide should a student be for its compute, and what does that buy?"
-    metric = "directions/learned"
-    threshold = 0.02
-    scales: ClassVar = {
-        "smoke": Scale(2, 15, "2 CPU cores"),
-        "laptop": Scale(16, 120, "2 CPU cores; less after scaling-width"),
-        "paper": Scale(8, 30_000, "2 CPU cores, estimated"),
-    }
-
-    def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        probes = ("population-loss", "learned-count")
-        measured = {f"m = {m}": student(scale, m, BETA, FAST, probes) for m in WIDTHS[scale]}
-        return measured | {f"m = {m}, theory": student(scale, m, BETA, IDEALISED, ()) for m in WIDTHS[scale]}
-
-    def statements(self) -> list[Statement]:
-        return [SLOPE, FINITE, WIDER]
-
-    def claims(self, results: Results) -> list[Claim]:
-        at = (self.name, results.scale)
-        grid, measured = _frontiers(results, "")
-        _, ideal = _frontiers(results, ", theory")
-        law, expected = _law(grid, measured), frontier_exponent(BETA)
-        window = law.begins, law.ends
-        difference = each_slope(grid, measured, window) - each_slope(grid, ideal, window)
-        of = "log frontier loss against compute m t"
-        learning = grid >= learned_from(grid, measured)
-        grid, best = grid[learning], _best_width(results, grid)[:, learning]
-        growth = each_slope(grid, best, (grid[0], grid[-1]))
-        return [
-            SLOPE.slope(*at, law, expected, TOLERANCE * abs(expected), of),
-            FINITE.near(*at, difference / abs(expected), 0.0, 0.1, "difference of slopes over the exponent's size"),
-            WIDER.above(*at, growth, 0.0, "slope of log best width against log compute"),
-        ]
-
-    def figure(self, results: Results) -> Figure:
-        return Figure(
-            "Loss against compute, and the frontier",
-            [
-                Panel("Against time", "steps t", "expected loss", _curves(results, "", 1.0), log_x=True, log_y=True),
-                self._against_compute(results, "", "Measured, against compute"),
-                self._against_compute(results, ", theory", "Idealised, against compute"),
-            ],
-        )
-
-    def _against_compute(self, results: Results, suffix: str, title: str) -> Panel:
-        grid, values = _frontiers(results, suffix)
-        law = _law(grid, values)
-        middle = geometric_mean(values)
-        at = float(np.sqrt(law.begins * law.ends))
-        through = at, float(np.interp(np.log(at), np.log(grid), middle))
-        slope = frontier_exponent(BETA)
-        lines = [
-            *_curves(results, suffix, None),
-            theory("frontier", grid, middle, "#000000"),
-            power_law(f"predicted slope {slope:g}", (law.begins, law.ends), (through[0], 0.7 * through[1]), slope),
-        ]
-        return Panel(title, "compute m t", "expected loss", lines, log_x=True, log_y=True)
+def arms(scale: ScaleName) -> Arms:
+    for m in WIDTHS[scale]:
+        yield arm(student(scale, m, BETA, FAST, ("population-loss", "learned-count")), of="measured", m=m)
+    for m in WIDTHS[scale]:
+        yield arm(student(scale, m, BETA, IDEALISED, ()), of="theory", m=m)
 
 
-def _arms(results: Results, suffix: str) -> list:
-    return [arm for name, arm in results.arms.items() if name.endswith(", theory") == bool(suffix)]
+def grid(r):
+    """Computes at which the widest student is evaluated, first to last."""
+    widest = r.where(of="measured")[-1]
+    width = widest.setting("model.width")
+    return np.geomspace(widest.steps[0] * width, widest.steps[-1] * width, POINTS)
 
 
-def _width(arm) -> int:
-    return arm.spec.model.width
+def by_width(r, of):
+    """Widths (W,), compute (W, T) and loss (M, W, T)."""
+    every = r.where(of=of)
+    widths = np.array([each.setting("model.width") for each in every])
+    compute = np.stack([each.steps * m for each, m in zip(every, widths, strict=True)])
+    return widths, compute, np.stack([expected_loss(each) for each in every], axis=1)
 
 
-def _curves(results: Results, suffix: str, per_step: float | None) -> list[Line]:
+def frontiers(r, of):
+    """(M, N) lowest loss of any width at each compute, for every member."""
+    _, compute, loss = by_width(r, of)
+    return np.stack([frontier(compute, member, grid(r)) for member in loss])
+
+
+def best_width(r, at):
+    """(M, N) width of the curve that is lowest at each compute."""
+    widths, compute, loss = by_width(r, "measured")
+    reached = [[frontier(c[None], each[None], at) for c, each in zip(compute, m, strict=True)] for m in loss]
+    return widths[np.argmin(reached, axis=1)].astype(float)
+
+
+def law(at, values):
+    """The power law between the first learned direction and the plateau of the widest student."""
+    mean = geometric_mean(values)
+    ends = at[np.argmax(mean < NEAR_PLATEAU * mean[-1])]
+    return segmented(at, values, (learned_from(at, values), float(ends)))
+
+
+def like_idealised(r):
+    at, measured = grid(r), frontiers(r, "measured")
+    window = law(at, measured)[3:5]
+    difference = each_slope(at, measured, window) - each_slope(at, frontiers(r, "theory"), window)
+    return near(difference / abs(EXPONENT), 0.0, 0.1, "difference of slopes over the exponent's size")
+
+
+def wider_with_compute(r):
+    at = grid(r)
+    at = at[at >= learned_from(at, frontiers(r, "measured"))]
+    growth = each_slope(at, best_width(r, at), (at[0], at[-1]))
+    return above(growth, 0.0, "slope of log best width against log compute")
+
+
+def against_compute(r, of, title):
+    at, values = grid(r), frontiers(r, of)
+    found, middle = law(at, values), geometric_mean(values)
+    center = float(np.sqrt(found.begins * found.ends))
+    through = center, 0.7 * float(np.interp(np.log(center), np.log(at), middle))
+    lines = [
+        *curves_by_width(r, of, per_step=None),
+        theory_line("frontier", at, middle, "#000000"),
+        slope_line(f"predicted slope {EXPONENT:g}", (found.begins, found.ends), through, EXPONENT),
+    ]
+    return Panel(title, "compute m t", "expected loss", lines, log_x=True, log_y=True)
+
+
+def curves_by_width(r, of, per_step):
     return [
-        over_members(f"m = {_width(arm)}", arm.steps * (per_step or _width(arm)), expected_loss(arm), i)
-        for i, arm in enumerate(_arms(results, suffix))
+        over_members(f"m = {m}", each.steps * (per_step or m), expected_loss(each), i)
+        for i, each in enumerate(r.where(of=of))
+        for m in [each.setting("model.width")]
     ]
 
 
-def _grid(results: Results) -> np.ndarray:
-    """Computes at which the widest student is evaluated, first to last."""
-    arms = _arms(results, "")
-    return np.geomspace(arms[-1].steps[0] * _width(arms[-1]), arms[-1].steps[-1] * _width(arms[-1]), POINTS)
+def figure(r: Results) -> Figure:
+    lines = curves_by_width(r, "measured", per_step=1.0)
+    return Figure(
+        "Loss against compute, and the frontier",
+        [
+            Panel("Against time", "steps t", "expected loss", lines, log_x=True, log_y=True),
+            against_compute(r, "measured", "Measured, against compute"),
+            against_compute(r, "theory", "Idealised, against compute"),
+        ],
+    )
 
 
-def _frontiers(results: Results, suffix: str) -> tuple[np.ndarray, np.ndarray]:
-    """Compute (N,) and the frontier of every member (M, N), over the widths."""
-    arms, grid = _arms(results, suffix), _grid(results)
-    compute = np.stack([arm.steps * _width(arm) for arm in arms])
-    members = range(len(arms[0].seeds))
-    return grid, np.stack([frontier(compute, np.stack([expected_loss(arm)[i] for arm in arms]), grid) for i in members])
-
-
-def _best_width(results: Results, grid: np.ndarray) -> np.ndarray:
-    """(M, N) width of the curve that is lowest at each compute."""
-    arms = _arms(results, "")
-    each = []
-    for i in range(len(arms[0].seeds)):
-        reached = [frontier((a.steps * _width(a))[None], expected_loss(a)[i][None], grid) for a in arms]
-        each.append(np.array([_width(a) for a in arms])[np.argmin(reached, 0)])
-    return np.array(each, float)
-
-
-def _law(grid: np.ndarray, values: np.ndarray) -> PowerLaw:
-    """The power law between the first learned direction and the plateau of the widest student."""
-    mean = geometric_mean(values)
-    ends = grid[np.argmax(mean < NEAR_PLATEAU * mean[-1])]
-    return segmented(grid, values, (learned_from(grid, values), float(ends)))
+recipe = Recipe(
+    name="compute-frontier",
+    paper="B",
+    figure_number="2",
+    question="How wide should a student be for its compute, and what does that buy?",
+    about=__doc__,
+    metric="directions/learned",
+    threshold=0.02,
+    scales={"smoke": (2, 15), "laptop": (16, 120, "2 CPU cores; less after scaling-width"), "paper": (8, 30_000)},
+    arms=arms,
+    claims=[
+        Statement(
+            f"the compute-optimal loss falls as compute to the power (1 - 2 beta) / (1 + beta) = {EXPONENT:g}",
+            "roughly that slope (figure 2)",
+            lambda r: slope_near(
+                law(grid(r), frontiers(r, "measured")),
+                EXPONENT,
+                TOLERANCE * abs(EXPONENT),
+                "log frontier loss against compute m t",
+            ),
+        ),
+        Statement(
+            "corrected for the finite teacher, the slope equals that of the idealised frontier",
+            "slightly steeper (figure 2)",
+            like_idealised,
+        ),
+        Statement(
+            "the compute-optimal width grows with compute",
+            "m ~ C^(1/(1+beta)), from proposition 2.2",
+            wider_with_compute,
+        ),
+    ],
+    figure=figure,
+)

@@ -13,89 +13,83 @@ loss of all 4 hops.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
 import numpy as np
 
-from lopsided.core.recipe import Recipe, Scale, ScaleName
-from lopsided.core.spec import Spec
+from lopsided.recipe import *
 from lopsided.recipes._frequency import BATCH, STEPS, UNIFORM, power_law, tracking
-from lopsided.report.panels import Figure, curves
 from lopsided.stats.plateaus import plateau_length
-from lopsided.stats.verdict import Claim, Statement
-from lopsided.store.results import Arm, Results
 
 LENGTH = {**STEPS, "laptop": 2000}
-MIXED = ("uniform, mixture", "power law, mixture")
-PLAIN = ("uniform", "power law")
-SHORTER = Statement(
-    "with a mixture of hops, a power law spends fewer steps on plateaus than uniform skills",
-    "plateaus remain under uniform skills and shrink under a power law (fig. 11)",
-)
-FASTER = Statement(
-    "with a mixture of hops, a power law ends above uniform skills in uniform-test accuracy",
-    "the power law accelerates training under a curriculum (fig. 11)",
-)
-HELPS = Statement(
-    "under uniform skills the mixture ends above training on 4 hops only",
-    "uniform skills learn with the curriculum, not without (fig. 11, fig. 1)",
-)
-WITHOUT = Statement(
-    "without a mixture, a power law spends fewer steps on plateaus than uniform skills",
-    "uniform skills stay at chance (fig. 1)",
-)
+HOPS = {"smoke": 2, "laptop": 4, "paper": 4}
+LAWS = {"uniform": UNIFORM, "power law": power_law(1.0)}
+PLAIN, MIXED = {"data": "4 hops"}, {"data": "mixture of hops"}
+UNIFORM_SKILLS, POWER = {"skills": "uniform"}, {"skills": "power law"}
 
 
-class Curriculum(Recipe):
-    name = "curriculum"
-    paper = "A: The Power of Power Law"
-    figure_number = "11"
-    question = "Is a curriculum over the number of hops enough, or does the power law still help?"
-    threshold = 0.9
-    scales: ClassVar = {
-        "smoke": Scale(2, 9, "2 CPU cores"),
-        "laptop": Scale(8, 380, "2 CPU cores"),
-        "paper": Scale(3, 5e6, "2 CPU cores, estimated"),
-    }
-
-    def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        hops, steps = {"smoke": 2, "laptop": 4, "paper": 4}[scale], LENGTH[scale]
-        stage = {"steps": steps, "weights": [1.0] * hops}
-        mixture = {"name": "curriculum", "batch": BATCH[scale], "stages": [stage]}
-
-        def arm(skills: dict[str, Any], **changes: Any) -> Spec:
-            return tracking(scale, skills, hops=hops, steps=steps, **changes)
-
-        laws = (UNIFORM, power_law(1.0))
-        plain = {name: arm(law) for name, law in zip(PLAIN, laws, strict=True)}
-        return plain | {name: arm(law, plan=mixture) for name, law in zip(MIXED, laws, strict=True)}
-
-    def statements(self) -> list[Statement]:
-        return [SHORTER, FASTER, HELPS, WITHOUT]
-
-    def claims(self, results: Results) -> list[Claim]:
-        at = (self.name, results.scale)
-        rest = {name: _plateau(arm) for name, arm in results.arms.items()}
-        final = {name: arm.final(self.metric) for name, arm in results.arms.items()}
-        what = "steps on plateaus, uniform minus power law"
-        return [
-            SHORTER.higher(*at, rest[MIXED[1]], rest[MIXED[0]], what),
-            FASTER.higher(*at, final[MIXED[0]], final[MIXED[1]], "final accuracy"),
-            HELPS.higher(*at, final[PLAIN[0]], final[MIXED[0]], "final accuracy"),
-            WITHOUT.higher(*at, rest[PLAIN[1]], rest[PLAIN[0]], what),
-        ]
-
-    def figure(self, results: Results) -> Figure:
-        entropies = results[PLAIN[0]].setting("task.plateaus")
-        marks = {f"log {np.exp(e):.3g}": e for e in entropies}
-        panels = [
-            curves(results, "test/loss", "steps", title, arms=arms, marks=marks)
-            for title, arms in (("With a mixture of hops", MIXED), ("All hops from the start", PLAIN))
-        ]
-        panels.append(curves(results, self.metric, "steps", "Uniform-test accuracy"))
-        return Figure("Curriculum and power law", panels)
+def arms(scale: ScaleName) -> Arms:
+    hops, steps = HOPS[scale], LENGTH[scale]
+    mixture = {"name": "curriculum", "batch": BATCH[scale], "stages": [{"steps": steps, "weights": [1.0] * hops}]}
+    for data, changes in ((PLAIN, {}), (MIXED, {"plan": mixture})):
+        for skills, law in LAWS.items():
+            yield arm(tracking(scale, law, hops=hops, steps=steps, **changes), skills=skills, **data)
 
 
-def _plateau(arm: Arm) -> np.ndarray:
+def rest(r, at):
     """(M,) steps on plateaus."""
-    return plateau_length(arm.steps, arm.metric("test/loss"), arm.setting("task.plateaus"))
+    each = r.arm(**at)
+    return plateau_length(each.steps, each.metric("test/loss"), each.setting("task.plateaus"))
+
+
+def final(r, at):
+    return r.arm(**at).final("test/accuracy")
+
+
+def rests_less(data):
+    what = "steps on plateaus, uniform minus power law"
+    return lambda r: higher(rest(r, data | POWER), rest(r, data | UNIFORM_SKILLS), what)
+
+
+def figure(r: Results) -> Figure:
+    plateaus = r.arm(**PLAIN, **POWER).setting("task.plateaus")
+    marks = {f"log {np.exp(e):.3g}": e for e in plateaus}
+    panels = [
+        curves(r, "test/loss", "steps", title, arms=[a.name for a in r.where(**data)], marks=marks)
+        for title, data in (("With a mixture of hops", MIXED), ("All hops from the start", PLAIN))
+    ]
+    panels.append(curves(r, "test/accuracy", "steps", "Uniform-test accuracy"))
+    return Figure("Curriculum and power law", panels)
+
+
+recipe = Recipe(
+    name="curriculum",
+    paper="A",
+    figure_number="11",
+    question="Is a curriculum over the number of hops enough, or does the power law still help?",
+    about=__doc__,
+    threshold=0.9,
+    scales={"smoke": (2, 9), "laptop": (8, 380), "paper": (3, 5e6)},
+    arms=arms,
+    claims=[
+        Statement(
+            "with a mixture of hops, a power law spends fewer steps on plateaus than uniform skills",
+            "plateaus remain under uniform skills and shrink under a power law (fig. 11)",
+            rests_less(MIXED),
+        ),
+        Statement(
+            "with a mixture of hops, a power law ends above uniform skills in uniform-test accuracy",
+            "the power law accelerates training under a curriculum (fig. 11)",
+            lambda r: higher(final(r, MIXED | UNIFORM_SKILLS), final(r, MIXED | POWER), "final accuracy"),
+        ),
+        Statement(
+            "under uniform skills the mixture ends above training on 4 hops only",
+            "uniform skills learn with the curriculum, not without (fig. 11, fig. 1)",
+            lambda r: higher(final(r, PLAIN | UNIFORM_SKILLS), final(r, MIXED | UNIFORM_SKILLS), "final accuracy"),
+        ),
+        Statement(
+            "without a mixture, a power law spends fewer steps on plateaus than uniform skills",
+            "uniform skills stay at chance (fig. 1)",
+            rests_less(PLAIN),
+        ),
+    ],
+    figure=figure,
+)

@@ -14,107 +14,98 @@ neurons live on the unit sphere. A direction is found when some neuron's squared
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
-from lopsided.core.recipe import Recipe, Scale, ScaleName
-from lopsided.core.spec import Spec
+from lopsided.recipe import *
 from lopsided.recipes._strength import FAST, additive
-from lopsided.report.panels import Figure, Panel, curves, over_members
 from lopsided.stats.slopes import of_points
-from lopsided.stats.verdict import Claim, Statement
-from lopsided.store.results import Results
 
 BETAS = (0.5, 1.0, 1.5, 2.0)
-ALL = Statement(
-    "square loss: m = O(P log P) neurons learn all directions, whatever the condition number", "all (theorem 2.1)"
-)
-FEWER = Statement("at beta = 1 a correlation loss finds fewer directions than the square loss", "large ones attract")
-FALLING = Statement(
-    "with a correlation loss the share of directions found falls as the condition number grows",
-    "e^kappa neurons needed (§1.1, LMZ20)",
-)
+SIZES = {"smoke": (24, 4, 10, 400), "laptop": (256, 16, 64, 20_000), "paper": (1024, 64, 512, 400_000)}
+"""d, directions, neurons, steps."""
+SQUARE, CORRELATION = "square loss", "correlation loss"
 
 
-class Deflation(Recipe):
-    name = "deflation"
-    paper = "B: Emergence and scaling laws in SGD learning of shallow neural networks"
-    figure_number = "section 1.1"
-    question = "Do strong features take the neurons that weak features need?"
-    metric = "directions/found"
-    threshold = 0.999
-    scales: ClassVar = {
-        "smoke": Scale(2, 8, "2 CPU cores"),
-        "laptop": Scale(16, 210, "2 CPU cores"),
-        "paper": Scale(16, 10_000, "2 CPU cores, estimated"),
-    }
-
-    def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        d, directions, width, steps = {
-            "smoke": (24, 4, 10, 400),
-            "laptop": (256, 16, 64, 20_000),
-            "paper": (1024, 64, 512, 400_000),
-        }[scale]
-        arms = {}
-        for beta in BETAS:
-            common = {"d": d, "directions": directions, "width": width, "beta": beta, "lr": 0.1, "per_decade": 20}
-            common |= {"plan": FAST, "probes": ("learned-count", "population-loss")}
-            # The weakest direction is learned last, at a time proportional to 1 / a_P; both arms get it.
-            common |= {"steps": steps * (3 if beta == BETAS[-1] else 1)}
-            arms[f"square loss, beta = {beta:g}"] = additive(**common)
-            arms[f"correlation loss, beta = {beta:g}"] = additive(
-                loss="correlation",
-                model={"name": "student", "width": width, "sigma_0": 1.0, "norm": "unit"},
-                optimizer={"name": "spherical-sgd", "lr": 0.1},
-                **common,
-            )
-        return arms
-
-    def statements(self) -> list[Statement]:
-        return [ALL, FEWER, FALLING]
-
-    def claims(self, results: Results) -> list[Claim]:
-        at = (self.name, results.scale)
-        square, correlation = _found(results, "square"), _found(results, "correlation")
-        one = BETAS.index(1.0)
-        law = of_points(_kappa(results), correlation, np.mean)
-        learned = [results[f"square loss, beta = {beta:g}"].final("directions/learned") for beta in BETAS]
-        return [
-            ALL.above(*at, np.min(learned, 0), 0.99, "share of directions learned at the worst beta of each member"),
-            FEWER.higher(
-                *at, correlation[:, one], square[:, one], "share of directions found, square against correlation"
-            ),
-            FALLING.at_most(*at, law, 0.0, "log mean share of directions found against kappa"),
-        ]
-
-    def figure(self, results: Results) -> Figure:
-        kappa = _kappa(results)
-        lines = [
-            over_members(f"{kind} loss", kappa, _found(results, kind), i, "points")
-            for i, kind in enumerate(("square", "correlation"))
-        ]
-        arms = [name for name in results.arms if name.endswith(("beta = 1", "beta = 2"))]
-        return Figure(
-            "Who finds the weak features?",
-            [
-                Panel(
-                    "At the end of training",
-                    "condition number a_1 / a_P",
-                    "share of directions found",
-                    lines,
-                    log_x=True,
-                ),
-                curves(results, "directions/found", "steps", "During training", arms, log_x=True),
-            ],
-        )
+def arms(scale: ScaleName) -> Arms:
+    d, directions, width, steps = SIZES[scale]
+    for beta in BETAS:
+        common = {"d": d, "directions": directions, "width": width, "beta": beta, "lr": 0.1, "per_decade": 20}
+        common |= {"plan": FAST, "probes": ("learned-count", "population-loss")}
+        # The weakest direction is learned last, at a time proportional to 1 / a_P; both arms get it.
+        common |= {"steps": steps * (3 if beta == BETAS[-1] else 1)}
+        yield arm(additive(**common), loss=SQUARE, beta=beta)
+        on_the_sphere = {
+            "loss": "correlation",
+            "model": {"name": "student", "width": width, "sigma_0": 1.0, "norm": "unit"},
+            "optimizer": {"name": "spherical-sgd", "lr": 0.1},
+        }
+        yield arm(additive(**on_the_sphere, **common), loss=CORRELATION, beta=beta)
 
 
-def _found(results: Results, kind: str) -> np.ndarray:
+def found(r, loss):
     """(M, betas) share of directions found at the end."""
-    return np.stack([results[f"{kind} loss, beta = {beta:g}"].final("directions/found") for beta in BETAS], 1)
+    return np.stack([each.final("directions/found") for each in r.where(loss=loss)], axis=1)
 
 
-def _kappa(results: Results) -> np.ndarray:
-    directions = next(iter(results.arms.values())).setting("task.directions")
-    return directions ** np.array(BETAS)
+def kappa(r):
+    """Condition numbers by beta."""
+    return r.where(loss=SQUARE)[0].setting("task.directions") ** np.array(BETAS)
+
+
+def all_learned(r):
+    learned = [each.final("directions/learned") for each in r.where(loss=SQUARE)]
+    return above(np.min(learned, 0), 0.99, "share of directions learned at the worst beta of each member")
+
+
+def fewer_found(r):
+    correlation, square = (r.arm(loss=loss, beta=1).final("directions/found") for loss in (CORRELATION, SQUARE))
+    return higher(correlation, square, "share of directions found, square against correlation")
+
+
+def falls(r):
+    law = of_points(kappa(r), found(r, CORRELATION), np.mean)
+    return slope_below(law, 0.0, "log mean share of directions found against kappa")
+
+
+def figure(r: Results) -> Figure:
+    lines = [over_members(loss, kappa(r), found(r, loss), i, "points") for i, loss in enumerate((SQUARE, CORRELATION))]
+    shown = [each.name for each in r.where(beta=lambda beta: beta in (1, 2))]
+    x_label, y_label = "condition number a_1 / a_P", "share of directions found"
+    return Figure(
+        "Who finds the weak features?",
+        [
+            Panel("At the end of training", x_label, y_label, lines, log_x=True),
+            curves(r, "directions/found", "steps", "During training", shown, log_x=True),
+        ],
+    )
+
+
+recipe = Recipe(
+    name="deflation",
+    paper="B",
+    figure_number="section 1.1",
+    question="Do strong features take the neurons that weak features need?",
+    about=__doc__,
+    metric="directions/found",
+    threshold=0.999,
+    scales={"smoke": (2, 8), "laptop": (16, 210), "paper": (16, 10_000)},
+    arms=arms,
+    claims=[
+        Statement(
+            "square loss: m = O(P log P) neurons learn all directions, whatever the condition number",
+            "all (theorem 2.1)",
+            all_learned,
+        ),
+        Statement(
+            "at beta = 1 a correlation loss finds fewer directions than the square loss",
+            "large ones attract",
+            fewer_found,
+        ),
+        Statement(
+            "with a correlation loss the share of directions found falls as the condition number grows",
+            "e^kappa neurons needed (§1.1, LMZ20)",
+            falls,
+        ),
+    ],
+    figure=figure,
+)

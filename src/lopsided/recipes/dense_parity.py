@@ -12,16 +12,12 @@ chooses, the others are judged.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from functools import partial
 
-from lopsided.core.recipe import Scale, ScaleName
-from lopsided.core.spec import Spec
-from lopsided.recipes._repetition import SEEDS, SweptRecipe, chosen_rates, panel, perceptron, swept, tuned
-from lopsided.report.panels import Figure
-from lopsided.stats.verdict import Claim, Statement
-from lopsided.store.results import Results
+from lopsided.recipe import *
+from lopsided.recipes._repetition import SEEDS, perceptron
 
-SMALL, FULL = "small set", "whole population"
+SMALL, FULL = {"data": "small set"}, {"data": "whole population"}
 SIZES = {"smoke": (6, 2**5, 60), "laptop": (12, 2**11, 3000), "paper": (20, 2**14, 20_000)}
 """d, N, steps."""
 RATES = {
@@ -30,54 +26,51 @@ RATES = {
     "paper": (0.05, 0.06, 0.072, 0.086, 0.1, 0.12, 0.15, 0.18, 0.21, 0.26, 0.31),
 }
 LEARNED = 0.9
-STEPS_CLAIM = Statement("dense parity, GD: the small set needs fewer steps", "ahead (fig. 14, left)")
-COMPUTE_CLAIM = Statement("dense parity, GD: the small set needs less compute", "ahead (fig. 14, left)")
 
 
-class DenseParity(SweptRecipe):
-    name = "dense-parity"
-    paper = "C: Less Data, Faster Training"
-    figure_number = "14 (left)"
-    question = "Is there a gap between small and large sets without a sparse target?"
-    threshold = 0.9
-    scales: ClassVar = {
-        "smoke": Scale(2, 3, "2 CPU cores"),
-        "laptop": Scale(SEEDS, 120, "2 CPU cores"),
-        "paper": Scale(SEEDS, 2_000_000, "2 CPU cores, estimated"),
-    }
-
-    def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        d, size, steps = SIZES[scale]
-
-        def arm(n: int):
-            changes: dict[str, Any] = {
-                "task": {"name": "sparse-parity", "d": d, "k": d},
-                "plan": {"name": "full-batch", "size": n},
-                "training_set": {"remove": "repeats"},
-                "until": {"metric": "test/accuracy", "at_least": LEARNED},
-            }
-            return lambda lr: perceptron(scale, lr, steps=steps, **changes)
-
-        return swept({SMALL: arm(size), FULL: arm(2**d)}, RATES[scale])
-
-    def statements(self) -> list[Statement]:
-        return [STEPS_CLAIM, COMPUTE_CLAIM]
-
-    def claims(self, results: Results) -> list[Claim]:
-        at, small, full = (self.name, results.scale), tuned(results, SMALL), tuned(results, FULL)
-        return [
-            STEPS_CLAIM.faster(*at, full.times(), small.times(), "steps"),
-            COMPUTE_CLAIM.faster(*at, full.times("samples"), small.times("samples"), "compute"),
-        ]
-
-    def figure(self, results: Results) -> Figure:
-        arms = [tuned(results, name) for name in (SMALL, FULL)]
-        return Figure(
-            "Dense parity",
-            [
-                panel(arms, "test/accuracy", "steps", "Against steps"),
-                panel(arms, "test/accuracy", "samples", "… against compute"),
-                panel(arms, "norm/ratio", "steps", "‖a‖ / ‖W‖"),
-                chosen_rates(results, (SMALL, FULL)),
-            ],
+def arms(scale: ScaleName) -> Arms:
+    d, small, steps = SIZES[scale]
+    for data, size in ((SMALL, small), (FULL, 2**d)):
+        make = partial(
+            perceptron,
+            scale,
+            task={"name": "sparse-parity", "d": d, "k": d},
+            plan={"name": "full-batch", "size": size},
+            training_set={"remove": "repeats"},
+            until={"metric": "test/accuracy", "at_least": LEARNED},
+            steps=steps,
         )
+        yield from swept(make, {"lr": RATES[scale]}, **data)
+
+
+def figure(r: Results) -> Figure:
+    return Figure(
+        "Dense parity",
+        [
+            tuned_curves(bests(r), "test/accuracy", "steps", "Against steps"),
+            tuned_curves(bests(r), "test/accuracy", "samples", "… against compute"),
+            tuned_curves(bests(r), "norm/ratio", "steps", "‖a‖ / ‖W‖"),
+            chosen_rates(r),
+        ],
+    )
+
+
+recipe = Recipe(
+    name="dense-parity",
+    paper="C",
+    figure_number="14 (left)",
+    question="Is there a gap between small and large sets without a sparse target?",
+    about=__doc__,
+    threshold=LEARNED,
+    scales={"smoke": (2, 3), "laptop": (SEEDS, 120), "paper": (SEEDS, 2_000_000)},
+    arms=arms,
+    claims=[
+        Statement("dense parity, GD: the small set needs fewer steps", "ahead (fig. 14, left)", ahead(SMALL, of=FULL)),
+        Statement(
+            "dense parity, GD: the small set needs less compute",
+            "ahead (fig. 14, left)",
+            ahead(SMALL, of=FULL, axis="samples"),
+        ),
+    ],
+    figure=figure,
+)

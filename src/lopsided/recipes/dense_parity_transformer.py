@@ -12,94 +12,67 @@ chooses, the others are judged.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from functools import partial
 
-from lopsided.core.recipe import Scale, ScaleName
-from lopsided.core.spec import Spec
-from lopsided.recipes._repetition import SweptRecipe, Tuned, panel, swept, tuned
-from lopsided.recipes._transformers import FEWER_BETAS, RATES, SEEDS, arm
-from lopsided.report.panels import Figure
-from lopsided.stats.verdict import Claim, Statement
-from lopsided.store.results import Results
+from lopsided.recipe import *
+from lopsided.recipes._transformers import FEWER_BETAS, SEEDS, rates, transformer
 
-SMALL, ALL = "small set", "all inputs"
+SMALL, ALL = {"data": "small set"}, {"data": "all inputs"}
 TASKS = {"smoke": ((4, 2), (4, 4)), "laptop": ((8, 6), (8, 8)), "paper": ((10, 6), (10, 10))}
 SIZES = {"smoke": (12, 60), "laptop": (192, 1200), "paper": (512, 20_000)}
 """N, steps."""
 EVERY = {"smoke": 20, "laptop": 20, "paper": 50}
 LEARNED = 0.9
-STEPS = [
-    Statement(f"full-batch AdamW, {kind}: the small set needs fewer steps", f"ahead ({figure})")
-    for kind, figure in (("sparse", "fig. 15, left"), ("dense", "fig. 14, right"))
-]
-COMPUTE = [
-    Statement(f"full-batch AdamW, {kind}: the small set needs less compute", f"ahead ({figure})")
-    for kind, figure in (("sparse", "fig. 15, left"), ("dense", "fig. 14, right"))
-]
+FIGURES = {"sparse": "fig. 15, left", "dense": "fig. 14, right"}
 
 
-class DenseParityTransformer(SweptRecipe):
-    name = "dense-parity-transformer"
-    paper = "C: Less Data, Faster Training"
-    figure_number = "14 (right), 15"
-    question = "Does a transformer gain from a small set with full batches and dense targets?"
-    threshold = 0.9
-    scales: ClassVar = {
-        "smoke": Scale(2, 8, "2 CPU cores"),
-        "laptop": Scale(SEEDS, 460, "2 CPU cores"),
-        "paper": Scale(SEEDS, 5_000_000, "2 CPU cores, estimated"),
-    }
+def arms(scale: ScaleName) -> Arms:
+    size, steps = SIZES[scale]
+    for parity, (d, k) in zip(FIGURES, TASKS[scale], strict=True):
+        for data, n in ((SMALL, size), (ALL, 2**d)):
+            make = partial(
+                transformer,
+                scale,
+                task={"name": "sparse-parity", "d": d, "k": k, "encoding": "tokens"},
+                plan={"name": "full-batch", "size": n},
+                training_set={"remove": "repeats"},
+                until={"metric": "test/accuracy", "at_least": LEARNED},
+                steps=steps,
+                evaluation={"every": EVERY[scale], "samples": 1024},
+            )
+            yield from swept(make, rates(scale, FEWER_BETAS), parity=parity, d=d, k=k, **data)
 
-    def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        size, steps = SIZES[scale]
-        specs = {}
-        for d, k in TASKS[scale]:
-            changes = {
-                "task": {"name": "sparse-parity", "d": d, "k": k, "encoding": "tokens"},
-                "training_set": {"remove": "repeats"},
-                "until": {"metric": "test/accuracy", "at_least": LEARNED},
-                "steps": steps,
-                "evaluation": {"every": EVERY[scale], "samples": 1024},
-            }
-            sets = {SMALL: size, ALL: 2**d}
-            arms = {
-                _name(d, k, name): arm(scale, plan={"name": "full-batch", "size": n}, **changes)
-                for name, n in sets.items()
-            }
-            specs |= swept(arms, RATES[scale], b2=FEWER_BETAS[scale])
-        return specs
 
-    def statements(self) -> list[Statement]:
-        return [*STEPS, *COMPUTE]
+def is_ahead(parity, axis, said):
+    return Statement(
+        f"full-batch AdamW, {parity}: the small set needs {said}",
+        f"ahead ({FIGURES[parity]})",
+        ahead({"parity": parity, **SMALL}, of={"parity": parity, **ALL}, axis=axis),
+    )
 
-    def claims(self, results: Results) -> list[Claim]:
-        at = (self.name, results.scale)
-        pairs = [_pair(results, *task) for task in TASKS[results.scale]]
-        return [
-            *(
-                s.faster(*at, full.times(), small.times(), "steps")
-                for s, (full, small) in zip(STEPS, pairs, strict=True)
-            ),
-            *(
-                s.faster(*at, full.times("samples"), small.times("samples"), "compute")
-                for s, (full, small) in zip(COMPUTE, pairs, strict=True)
-            ),
-        ]
 
-    def figure(self, results: Results) -> Figure:
-        return Figure(
-            "Full batches and dense parity",
-            [
-                panel(_pair(results, d, k), "test/accuracy", "steps", f"({d}, {k})-parity, all of the set every step")
-                for d, k in TASKS[results.scale]
-            ],
+def figure(r: Results) -> Figure:
+    panels = [
+        tuned_curves(
+            bests(r, d=d, k=k)[::-1], "test/accuracy", "steps", f"({d}, {k})-parity, all of the set every step"
         )
+        for d, k in TASKS[r.scale]
+    ]
+    return Figure("Full batches and dense parity", panels)
 
 
-def _name(d: int, k: int, which: str) -> str:
-    return f"({d}, {k}), {which}"
-
-
-def _pair(results: Results, d: int, k: int) -> tuple[Tuned, Tuned]:
-    """(all inputs, small set) at their best rates."""
-    return tuned(results, _name(d, k, ALL)), tuned(results, _name(d, k, SMALL))
+recipe = Recipe(
+    name="dense-parity-transformer",
+    paper="C",
+    figure_number="14 (right), 15",
+    question="Does a transformer gain from a small set with full batches and dense targets?",
+    about=__doc__,
+    threshold=LEARNED,
+    scales={"smoke": (2, 8), "laptop": (SEEDS, 460), "paper": (SEEDS, 5_000_000)},
+    arms=arms,
+    claims=[
+        *(is_ahead(parity, "steps", "fewer steps") for parity in FIGURES),
+        *(is_ahead(parity, "samples", "less compute") for parity in FIGURES),
+    ],
+    figure=figure,
+)

@@ -14,12 +14,11 @@ against the first only as d grows; the claim about the escape time alone is list
 
 from __future__ import annotations
 
-from typing import ClassVar
+from types import SimpleNamespace
 
 import numpy as np
 
-from lopsided.core.recipe import Recipe, Scale, ScaleName
-from lopsided.core.spec import Spec
+from lopsided.recipe import *
 from lopsided.recipes._strength import (
     FLOW,
     IDEALISED,
@@ -30,144 +29,165 @@ from lopsided.recipes._strength import (
     rank_correlation,
     relative_error,
 )
-from lopsided.report.panels import PALETTE, Figure, Heat, Panel, over_members, theory
 from lopsided.stats.slopes import of_points
 from lopsided.stats.transitions import sharpness
-from lopsided.stats.verdict import Claim, Statement
-from lopsided.store.results import Results
 from lopsided.theory.scaling import power_law_weights
 
-ERROR = Statement("predicted transition times get more exact as d grows", "(1 ± o(1)) T_p (theorem 2.1 b, c)")
-BARE = Statement("… also without the time that the norm takes to grow", "T_p = 1 / (8 η a_p c²) alone (theorem 2.1)")
-CLOSE = Statement("at the largest d the median direction is learned within 10 % of its predicted time", "1 ± o(1)")
-ORDER = Statement(
-    "at the largest d directions are learned in the predicted order (rank correlation above 0.9)", "equal"
-)
-SHARP = Statement(
-    "the transition of the median learned direction gets sharper as d grows", "o(T_p) wide (theorem 2.1 c)"
-)
-SHARPER = Statement(
-    "at the largest d the median learned direction rises from 10 % to 90 % in less than a fifth of T_p", "o(T_p) wide"
-)
-ASSIGNED = Statement("at the largest d more than 90 % of directions are learned by the predicted neuron", "all (eq. 5)")
-MORE = Statement("more directions are learned by the predicted neuron as d grows", "all, with high probability (eq. 5)")
-UNUSED = Statement(
-    "at the largest d unused neurons hold less than 1 % of the student's strength", "they stay small (theorem 2.1 a)"
-)
+SIZES = {
+    "smoke": ((32,), 4, 12, 20.0, 20),
+    "laptop": ((128, 512, 2048), 16, 64, 12.0, 60),
+    "paper": ((256, 1024, 4096, 16384), 32, 160, 24.0, 60),
+}
+"""Dimensions, directions, neurons, steps per dimension, evaluations per decade."""
+OF_TIMES = "median relative error of the times against d"
 
 
-class Emergence(Recipe):
-    name = "emergence"
-    paper = "B: Emergence and scaling laws in SGD learning of shallow neural networks"
-    figure_number = "1 and 3"
-    question = "Is every feature learned in one sharp step, at a time and by a neuron known in advance?"
-    metric = "directions/learned"
-    threshold = 0.999
-    scales: ClassVar = {
-        "smoke": Scale(2, 10, "2 CPU cores"),
-        "laptop": Scale(12, 430, "2 CPU cores"),
-        "paper": Scale(16, 20_000, "2 CPU cores, estimated"),
-    }
-
-    def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        if scale == "smoke":
-            dims, directions, width, per_d = (32,), 4, 12, 20.0
-        elif scale == "laptop":
-            dims, directions, width, per_d = (128, 512, 2048), 16, 64, 12.0
-        else:
-            dims, directions, width, per_d = (256, 1024, 4096, 16384), 32, 160, 24.0
-        probes = ["directions", "population-loss", {"name": "overlap-matrix", "size": min(12, directions)}]
-        arms = {}
-        for d in dims:
-            common = {"d": d, "directions": directions, "width": width, "lr": 0.1, "steps": int(per_d * d) + 800}
-            common |= {"per_decade": 60 if scale != "smoke" else 20}
-            arms[f"gradient flow, d = {d}"] = additive(plan=FLOW, probes=probes, **common)
-            arms[f"theory, d = {d}"] = additive(plan=IDEALISED, probes=(), **common)
-        return arms
-
-    def statements(self) -> list[Statement]:
-        return [ERROR, BARE, CLOSE, ORDER, SHARP, SHARPER, ASSIGNED, MORE, UNUSED]
-
-    def claims(self, results: Results) -> list[Claim]:
-        at = (self.name, results.scale)
-        flows, theories = list(results.arms.values())[::2], list(results.arms.values())[1::2]
-        d = np.array([arm.setting("task.d") for arm in flows], float)
-        error = np.stack([relative_error(learned_at(f), predicted(t)) for f, t in zip(flows, theories, strict=True)], 1)
-        bare = [relative_error(learned_at(f), predicted(t, "bare-time")) for f, t in zip(flows, theories, strict=True)]
-        width = np.stack([_sharpness(arm) for arm in flows], 1)
-        share = np.stack([_as_predicted(f, t) for f, t in zip(flows, theories, strict=True)], 1)
-        order = rank_correlation(learned_at(flows[-1]), predicted(theories[-1]))
-        of = "median relative error of the times against d"
-        return [
-            ERROR.at_most(*at, of_points(d, error), 0.0, of),
-            BARE.at_most(*at, of_points(d, np.stack(bare, 1)), 0.0, of),
-            CLOSE.below(*at, error[:, -1], 0.1, "relative error"),
-            ORDER.above(*at, order, 0.9, "rank correlation"),
-            SHARP.at_most(*at, of_points(d, width), 0.0, "median (t90 - t10) / t50 against d"),
-            SHARPER.below(*at, width[:, -1], 0.2, "(t90 - t10) / t50"),
-            ASSIGNED.above(*at, share[:, -1], 0.9, "share of directions"),
-            MORE.higher(*at, share[:, 0], share[:, -1], f"share, d = {d[-1]:.0f} against {d[0]:.0f}"),
-            UNUSED.below(*at, flows[-1].final("norm/unused-share"), 0.01, "share of the student's strength"),
-        ]
-
-    def figure(self, results: Results) -> Figure:
-        flows, theories = list(results.arms.values())[::2], list(results.arms.values())[1::2]
-        flow, ideal = flows[-1], theories[-1]
-        names = [f"d = {f.setting('task.d')}" for f in flows]
-        times = [
-            over_members(name, predicted(t)[i], learned_at(f)[i][None], j, "points", legend=i == 0)
-            for j, (name, f, t) in enumerate(zip(names, flows, theories, strict=True))
-            for i in range(min(4, len(f.seeds)))
-        ]
-        reach = np.array([min(x.x.min() for x in times), max(x.x.max() for x in times)])
-        return Figure(
-            "Many sharp steps",
-            [
-                self._staircase(flow, ideal),
-                Panel(
-                    "When each direction is learned",
-                    "predicted step",
-                    "measured step",
-                    [*times, theory("equal", reach, reach)],
-                    log_x=True,
-                    log_y=True,
-                ),
-                _matrix(flow, 0, "Squared overlaps before training"),
-                _matrix(flow, -1, "… and after"),
-            ],
-        )
-
-    def _staircase(self, flow, ideal) -> Panel:
-        """Individual losses of one member, their sum, and the idealised sum."""
-        weights = power_law_weights(flow.spec.task.directions, flow.spec.task.beta)
-        each = 0.5 * (weights[:, None] * (1 - by_direction(flow, "strength")[0])) ** 2
-        loss = flow.metric("population/loss")
-        floor = 0.05 * weights[-1] ** 2
-        shown = [p for p in range(len(weights)) if p < 6 or p % 4 == 3]
-        lines = [
-            over_members(f"direction {p + 1}", flow.steps, np.maximum(each[p], floor)[None], PALETTE[6], legend=False)
-            for p in shown
-        ]
-        lines.append(over_members("expected loss", flow.steps, np.maximum(loss[:1], floor), 0))
-        predicted_loss = np.maximum(ideal.metric("population/loss")[0], floor)
-        lines.append(theory("idealised: every step at its predicted time", ideal.steps, predicted_loss, 1))
-        title = f"One member, d = {flow.spec.task.d}: steps (grey) and their sum"
-        return Panel(title, "steps", "loss", lines, log_x=True, log_y=True, legend_at="lower left")
+def arms(scale: ScaleName) -> Arms:
+    dimensions, directions, width, per_d, per_decade = SIZES[scale]
+    probes = ["directions", "population-loss", {"name": "overlap-matrix", "size": min(12, directions)}]
+    for d in dimensions:
+        common = {"d": d, "directions": directions, "width": width, "lr": 0.1, "steps": int(per_d * d) + 800}
+        common |= {"per_decade": per_decade}
+        yield arm(additive(plan=FLOW, probes=probes, **common), of="gradient flow", d=d)
+        yield arm(additive(plan=IDEALISED, probes=(), **common), of="theory", d=d)
 
 
-def _sharpness(arm) -> np.ndarray:
-    """(M,) median over learned directions."""
-    found = [sharpness(arm.steps, curves) for curves in by_direction(arm, "strength")]
+def measure(r):
+    """d (N,); by member and d (M, N): relative errors of times, with the norm's growth and without, sharpness, and the
+    share of directions learned by the predicted neuron; at the largest d (M,): rank correlation, unused strength."""
+    flows, theories = r.where(of="gradient flow"), r.where(of="theory")
+    pairs = list(zip(flows, theories, strict=True))
+    return SimpleNamespace(
+        d=np.array(r.values("d"), float),
+        error=np.stack([relative_error(learned_at(f), predicted(t)) for f, t in pairs], 1),
+        bare=np.stack([relative_error(learned_at(f), predicted(t, "bare-time")) for f, t in pairs], 1),
+        width=np.stack([median_sharpness(f) for f in flows], 1),
+        share=np.stack([as_predicted(f, t) for f, t in pairs], 1),
+        order=rank_correlation(learned_at(flows[-1]), predicted(theories[-1])),
+        unused=flows[-1].final("norm/unused-share"),
+    )
+
+
+def median_sharpness(flow):
+    """(M,) over learned directions."""
+    found = [sharpness(flow.steps, strength) for strength in by_direction(flow, "strength")]
     return np.array([np.median(each[np.isfinite(each)]) if np.isfinite(each).any() else np.nan for each in found])
 
 
-def _as_predicted(flow, ideal) -> np.ndarray:
+def as_predicted(flow, ideal):
     """(M,) share of directions that are learned, and by the neuron that greedy selection assigns."""
     same = by_direction(flow, "neuron")[:, :, -1] == by_direction(ideal, "neuron")[:, :, -1]
     return (same & np.isfinite(learned_at(flow))).mean(1)
 
 
-def _matrix(flow, when: int, title: str) -> Heat:
+def more_as_predicted(m):
+    return higher(m.share[:, 0], m.share[:, -1], f"share, d = {m.d[-1]:.0f} against {m.d[0]:.0f}")
+
+
+def staircase(flow, ideal):
+    """Individual losses of one member, their sum, and the idealised sum."""
+    weights = power_law_weights(flow.setting("task.directions"), flow.setting("task.beta"))
+    each = 0.5 * (weights[:, None] * (1 - by_direction(flow, "strength")[0])) ** 2
+    floor = 0.05 * weights[-1] ** 2
+    lines = [
+        over_members(f"direction {p + 1}", flow.steps, np.maximum(each[p], floor)[None], PALETTE[6], legend=False)
+        for p in range(len(weights))
+        if p < 6 or p % 4 == 3
+    ]
+    loss, expected = (np.maximum(a.metric("population/loss")[:1], floor) for a in (flow, ideal))
+    lines.append(over_members("expected loss", flow.steps, loss, 0))
+    lines.append(theory_line("idealised: every step at its predicted time", ideal.steps, expected[0], 1))
+    title = f"One member, d = {flow.setting('task.d')}: steps (grey) and their sum"
+    return Panel(title, "steps", "loss", lines, log_x=True, log_y=True, legend_at="lower left")
+
+
+def predicted_times(flows, theories):
+    times = [
+        over_members(f"d = {f.setting('task.d')}", predicted(t)[i], learned_at(f)[i][None], j, "points", legend=i == 0)
+        for j, (f, t) in enumerate(zip(flows, theories, strict=True))
+        for i in range(min(4, len(f.seeds)))
+    ]
+    reach = np.array([min(x.x.min() for x in times), max(x.x.max() for x in times)])
+    lines = [*times, theory_line("equal", reach, reach)]
+    return Panel("When each direction is learned", "predicted step", "measured step", lines, log_x=True, log_y=True)
+
+
+def matrix(flow, when, title):
     values = flow.metric("matrix")[0, when]
     high = 1.0 if when else float(np.max(values))
     return Heat(title, "direction, in the order of selection", "neuron", values, "c²", high=high)
+
+
+def figure(r: Results) -> Figure:
+    flows, theories = r.where(of="gradient flow"), r.where(of="theory")
+    return Figure(
+        "Many sharp steps",
+        [
+            staircase(flows[-1], theories[-1]),
+            predicted_times(flows, theories),
+            matrix(flows[-1], 0, "Squared overlaps before training"),
+            matrix(flows[-1], -1, "… and after"),
+        ],
+    )
+
+
+recipe = Recipe(
+    name="emergence",
+    paper="B",
+    figure_number="1 and 3",
+    question="Is every feature learned in one sharp step, at a time and by a neuron known in advance?",
+    about=__doc__,
+    metric="directions/learned",
+    threshold=0.999,
+    scales={"smoke": (2, 10), "laptop": (12, 430), "paper": (16, 20_000)},
+    arms=arms,
+    measure=measure,
+    claims=[
+        Statement(
+            "predicted transition times get more exact as d grows",
+            "(1 ± o(1)) T_p (theorem 2.1 b, c)",
+            lambda m: slope_below(of_points(m.d, m.error), 0.0, OF_TIMES),
+        ),
+        Statement(
+            "… also without the time that the norm takes to grow",
+            "T_p = 1 / (8 η a_p c²) alone (theorem 2.1)",
+            lambda m: slope_below(of_points(m.d, m.bare), 0.0, OF_TIMES),
+        ),
+        Statement(
+            "at the largest d the median direction is learned within 10 % of its predicted time",
+            "1 ± o(1)",
+            lambda m: below(m.error[:, -1], 0.1, "relative error"),
+        ),
+        Statement(
+            "at the largest d directions are learned in the predicted order (rank correlation above 0.9)",
+            "equal",
+            lambda m: above(m.order, 0.9, "rank correlation"),
+        ),
+        Statement(
+            "the transition of the median learned direction gets sharper as d grows",
+            "o(T_p) wide (theorem 2.1 c)",
+            lambda m: slope_below(of_points(m.d, m.width), 0.0, "median (t90 - t10) / t50 against d"),
+        ),
+        Statement(
+            "at the largest d the median learned direction rises from 10 % to 90 % in less than a fifth of T_p",
+            "o(T_p) wide",
+            lambda m: below(m.width[:, -1], 0.2, "(t90 - t10) / t50"),
+        ),
+        Statement(
+            "at the largest d more than 90 % of directions are learned by the predicted neuron",
+            "all (eq. 5)",
+            lambda m: above(m.share[:, -1], 0.9, "share of directions"),
+        ),
+        Statement(
+            "more directions are learned by the predicted neuron as d grows",
+            "all, with high probability (eq. 5)",
+            more_as_predicted,
+        ),
+        Statement(
+            "at the largest d unused neurons hold less than 1 % of the student's strength",
+            "they stay small (theorem 2.1 a)",
+            lambda m: below(m.unused, 0.01, "share of the student's strength"),
+        ),
+    ],
+    figure=figure,
+)

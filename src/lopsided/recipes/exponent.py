@@ -13,106 +13,105 @@ permutation up to a quotient of the group; on 4 hops they stay at chance (`curri
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
-from lopsided.core.recipe import Recipe, Scale, ScaleName
-from lopsided.core.spec import Spec
-from lopsided.recipes._frequency import BINS, LEARNED, UNIFORM, annealed, power_law, reaches, tracking
-from lopsided.report.panels import Figure, curves
-from lopsided.stats.verdict import Claim, Statement
-from lopsided.store.results import Results
+from lopsided.recipe import *
+from lopsided.recipes._frequency import BINS, LEARNED, UNIFORM, annealed, power_law, tracking
 
 ALPHAS = (0.5, 0.75, 1.0, 1.25, 1.5)
-ANNEALED = {start: f"annealed {start:g} to 0" for start in (1.5, 1.0)}
-TAIL = f"bin{BINS}/accuracy"
+STARTS = (1.5, 1.0)
+HEAD, TAIL = "bin1/accuracy", f"bin{BINS}/accuracy"
 OF_BEST = 0.95
 """Share of the best fixed exponent's final tail accuracy that the annealed one has to reach."""
 
-SMALL = {
-    alpha: Statement(
-        f"exponent {alpha:g} is too small: it ends below exponent 1 in uniform-test accuracy",
-        f"exponent {alpha:g} fails on S5, exponent 1 learns (fig. 7, 8)",
-    )
-    for alpha in (0.5, 0.75)
-}
-LEARNS = Statement("exponent 1 ends above uniform skills in uniform-test accuracy", "exponent 1 learns S5 (fig. 8)")
-HEAD = {
-    pair: Statement(
-        f"the head: exponent {pair[1]:g} learns rank bin 1 with less compute than exponent {pair[0]:g}",
-        "a larger exponent descends faster at first (fig. 8)",
-    )
-    for pair in ((0.5, 1.0), (1.0, 1.5))
-}
-LATE = Statement(
-    "the tail: exponent 1.5 ends below exponent 1 in the accuracy of the last rank bin",
-    "exponent 1.5 falls behind in the end (fig. 8)",
-)
-BETTER = {
-    start: Statement(
-        f"annealing from {start:g} to 0 reaches 95 % of the best fixed exponent's final accuracy on the last rank bin "
-        "with less compute than that exponent",
-        "not in the paper",
-    )
-    for start in ANNEALED
-}
+
+def arms(scale: ScaleName) -> Arms:
+    yield arm(tracking(scale, UNIFORM), skills="uniform")
+    for alpha in ALPHAS:
+        yield arm(tracking(scale, power_law(alpha)), alpha=alpha)
+    for start in STARTS:
+        yield arm(tracking(scale, annealed(start, 0.2, 0.6)), skills="annealed to 0", start=start)
 
 
-def _name(alpha: float) -> str:
-    return f"alpha {alpha:g}"
+def ends_above(low, high, metric="test/accuracy", what="final accuracy"):
+    return lambda r: higher(r.arm(**low).final(metric), r.arm(**high).final(metric), what)
 
 
-class Exponent(Recipe):
-    name = "exponent"
-    paper = "A: The Power of Power Law"
-    figure_number = "7, 8"
-    question = "Which exponent of the skills' power law learns first, and which learns everything?"
-    threshold = 0.9
-    scales: ClassVar = {
-        "smoke": Scale(2, 7, "2 CPU cores"),
-        "laptop": Scale(8, 850, "2 CPU cores"),
-        "paper": Scale(3, 9e6, "2 CPU cores, estimated"),
-    }
+def head_is_faster(slow, fast):
+    def times(r, alpha):
+        return r.arm(alpha=alpha).times(HEAD, LEARNED)
 
-    def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        arms = {"uniform": UNIFORM} | {_name(a): power_law(a) for a in ALPHAS}
-        arms |= {name: annealed(start, 0.2, 0.6) for start, name in ANNEALED.items()}
-        return {name: tracking(scale, skills) for name, skills in arms.items()}
+    return lambda r: decisions.faster(times(r, slow), times(r, fast), "compute")
 
-    def statements(self) -> list[Statement]:
-        return [LEARNS, *SMALL.values(), *HEAD.values(), LATE, *BETTER.values()]
 
-    def claims(self, results: Results) -> list[Claim]:
-        at = (self.name, results.scale)
-        arm = {alpha: results[_name(alpha)] for alpha in ALPHAS}
-        final = {alpha: a.final(self.metric) for alpha, a in arm.items()}
-        tail = {alpha: a.final(TAIL) for alpha, a in arm.items()}
+def beats_the_best_fixed(start):
+    """With less compute to a share of the tail accuracy at which the best fixed exponent ends."""
+
+    def test(r):
+        tail = {alpha: r.arm(alpha=alpha).final(TAIL) for alpha in ALPHAS}
         best = max(ALPHAS, key=lambda alpha: (np.median(tail[alpha]), tail[alpha].mean()))
         goal = OF_BEST * float(np.median(tail[best]))
-        head = {alpha: reaches(a, "bin1/accuracy", LEARNED) for alpha, a in arm.items()}
-        fixed = reaches(arm[best], TAIL, goal)
-        return [
-            LEARNS.higher(*at, results["uniform"].final(self.metric), final[1.0], "final accuracy"),
-            *(s.higher(*at, final[alpha], final[1.0], "final accuracy") for alpha, s in SMALL.items()),
-            *(s.faster(*at, head[slow], head[fast], "compute") for (slow, fast), s in HEAD.items()),
-            LATE.higher(*at, tail[1.5], tail[1.0], "final accuracy of the last bin"),
-            *(
-                s.faster(
-                    *at,
-                    fixed,
-                    reaches(results[ANNEALED[start]], TAIL, goal),
-                    f"compute to {goal:.2f} (fixed: {best:g})",
-                )
-                for start, s in BETTER.items()
-            ),
-        ]
+        fixed, moving = r.arm(alpha=best).times(TAIL, goal), r.arm(start=start).times(TAIL, goal)
+        return decisions.faster(fixed, moving, f"compute to {goal:.2f} (fixed: {best:g})")
 
-    def figure(self, results: Results) -> Figure:
-        chance = {"chance": results["uniform"].setting("task.chance")}
-        panels = [
-            curves(results, self.metric, "samples", "All skills", marks=chance),
-            curves(results, "bin1/accuracy", "samples", "Head (ranks 0–20 %)"),
-            curves(results, TAIL, "samples", "Tail (ranks 80–100 %)"),
-        ]
-        return Figure("The exponent: fast on the head or fair to the tail", panels)
+    return test
+
+
+def figure(r: Results) -> Figure:
+    chance = {"chance": r.arm(skills="uniform").setting("task.chance")}
+    panels = [
+        curves(r, "test/accuracy", "samples", "All skills", marks=chance),
+        curves(r, HEAD, "samples", "Head (ranks 0–20 %)"),
+        curves(r, TAIL, "samples", "Tail (ranks 80–100 %)"),
+    ]
+    return Figure("The exponent: fast on the head or fair to the tail", panels)
+
+
+recipe = Recipe(
+    name="exponent",
+    paper="A",
+    figure_number="7, 8",
+    question="Which exponent of the skills' power law learns first, and which learns everything?",
+    about=__doc__,
+    threshold=0.9,
+    scales={"smoke": (2, 7), "laptop": (8, 850), "paper": (3, 9e6)},
+    arms=arms,
+    claims=[
+        Statement(
+            "exponent 1 ends above uniform skills in uniform-test accuracy",
+            "exponent 1 learns S5 (fig. 8)",
+            ends_above({"skills": "uniform"}, {"alpha": 1}),
+        ),
+        *(
+            Statement(
+                f"exponent {alpha:g} is too small: it ends below exponent 1 in uniform-test accuracy",
+                f"exponent {alpha:g} fails on S5, exponent 1 learns (fig. 7, 8)",
+                ends_above({"alpha": alpha}, {"alpha": 1}),
+            )
+            for alpha in (0.5, 0.75)
+        ),
+        *(
+            Statement(
+                f"the head: exponent {fast:g} learns rank bin 1 with less compute than exponent {slow:g}",
+                "a larger exponent descends faster at first (fig. 8)",
+                head_is_faster(slow, fast),
+            )
+            for slow, fast in ((0.5, 1.0), (1.0, 1.5))
+        ),
+        Statement(
+            "the tail: exponent 1.5 ends below exponent 1 in the accuracy of the last rank bin",
+            "exponent 1.5 falls behind in the end (fig. 8)",
+            ends_above({"alpha": 1.5}, {"alpha": 1}, TAIL, "final accuracy of the last bin"),
+        ),
+        *(
+            Statement(
+                f"annealing from {start:g} to 0 reaches 95 % of the best fixed exponent's final accuracy on the last "
+                "rank bin with less compute than that exponent",
+                "not in the paper",
+                beats_the_best_fixed(start),
+            )
+            for start in STARTS
+        ),
+    ],
+    figure=figure,
+)

@@ -12,85 +12,75 @@ to half of the first rank bin's samples is reported next to it, because a coarse
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
-from lopsided.core.recipe import Recipe, Scale, ScaleName
-from lopsided.core.spec import Spec
-from lopsided.recipes._frequency import LEARNED, reaches, tracking
-from lopsided.report.panels import Figure, Panel, curves, over_members
+from lopsided.recipe import *
+from lopsided.recipes._frequency import LEARNED, tracking
 from lopsided.stats.slopes import of_points
-from lopsided.stats.verdict import Claim, Statement
-from lopsided.store.results import Results
 
 COUNTS = {"smoke": (2, 3, 6), "laptop": (3, 6, 12, 24), "paper": (5, 10, 20, 40, 60, 120)}
-HEAD = "bin1/accuracy"
-FINEST = Statement(
-    "the finest law reaches half of the test samples with less compute than the coarsest",
-    "the more fine-grained, the faster (fig. 12)",
+ALL, HEAD = ("test/accuracy", 0.5), ("bin1/accuracy", LEARNED)
+"""A metric, and from where it counts as learned."""
+
+
+def arms(scale: ScaleName) -> Arms:
+    for bins in COUNTS[scale]:
+        law = {"name": "binned-power-law", "alpha": 1.5, "bins": bins}
+        yield arm(tracking(scale, law), bins=bins)
+
+
+def finest_first(learned):
+    def test(r):
+        times = [each.times(*learned) for each in r.arms.values()]
+        return decisions.faster(times[0], times[-1], "compute")
+
+    return test
+
+
+def compute(r, learned):
+    """(N,) bins of every arm, (M, N) compute to learn."""
+    times = [each.times(*learned).ordinal for each in r.arms.values()]
+    return np.array(r.values("bins"), float), np.stack(times, axis=1)
+
+
+def figure(r: Results) -> Figure:
+    points = [
+        over_members(name, *compute(r, learned), i, "points")
+        for i, (name, learned) in enumerate((("all skills", ALL), ("rank bin 1", HEAD)))
+    ]
+    panels = [
+        curves(r, "test/accuracy", "samples", "All skills"),
+        curves(r, "bin1/accuracy", "samples", "Head (ranks 0–20 %)"),
+        Panel("Compute to one half", "bins", "samples seen", points, log_x=True, log_y=True),
+    ]
+    return Figure("How fine does the law have to be?", panels)
+
+
+recipe = Recipe(
+    name="granularity",
+    paper="A",
+    figure_number="12",
+    question="Does the law have to be fine-grained, or do a few bins do?",
+    about=__doc__,
+    threshold=0.5,
+    scales={"smoke": (2, 6), "laptop": (8, 420), "paper": (3, 8e6)},
+    arms=arms,
+    claims=[
+        Statement(
+            "the finest law reaches half of the test samples with less compute than the coarsest",
+            "the more fine-grained, the faster (fig. 12)",
+            finest_first(ALL),
+        ),
+        Statement(
+            "compute to half of the test samples falls with the number of bins",
+            "the more fine-grained, the faster (fig. 12)",
+            lambda r: slope_below(of_points(*compute(r, ALL)), 0.0, "log compute to learn against log bins"),
+        ),
+        Statement(
+            "the head: the finest law learns rank bin 1 with less compute than the coarsest",
+            "fine asymmetry improves the landscape at the start (conjecture, fig. 12)",
+            finest_first(HEAD),
+        ),
+    ],
+    figure=figure,
 )
-TREND = Statement(
-    "compute to half of the test samples falls with the number of bins", "the more fine-grained, the faster (fig. 12)"
-)
-FINEST_HEAD = Statement(
-    "the head: the finest law learns rank bin 1 with less compute than the coarsest",
-    "fine asymmetry improves the landscape at the start (conjecture, fig. 12)",
-)
-
-
-class Granularity(Recipe):
-    name = "granularity"
-    paper = "A: The Power of Power Law"
-    figure_number = "12"
-    question = "Does the law have to be fine-grained, or do a few bins do?"
-    threshold = 0.5
-    scales: ClassVar = {
-        "smoke": Scale(2, 6, "2 CPU cores"),
-        "laptop": Scale(8, 420, "2 CPU cores"),
-        "paper": Scale(3, 8e6, "2 CPU cores, estimated"),
-    }
-
-    def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        law = {"name": "binned-power-law", "alpha": 1.5}
-        return {f"{m} bins": tracking(scale, {**law, "bins": m}) for m in COUNTS[scale]}
-
-    def statements(self) -> list[Statement]:
-        return [FINEST, TREND, FINEST_HEAD]
-
-    def claims(self, results: Results) -> list[Claim]:
-        at = (self.name, results.scale)
-        arms, counts = list(results.arms.values()), _counts(results)
-        times = [reaches(arm, self.metric, self.threshold) for arm in arms]
-        head = [reaches(arm, HEAD, LEARNED) for arm in arms]
-        law = of_points(counts, np.stack([t.ordinal for t in times], axis=1))
-        return [
-            FINEST.faster(*at, times[0], times[-1], "compute"),
-            TREND.at_most(*at, law, 0.0, "log compute to learn against log bins"),
-            FINEST_HEAD.faster(*at, head[0], head[-1], "compute"),
-        ]
-
-    def figure(self, results: Results) -> Figure:
-        points = [
-            over_members(
-                name,
-                _counts(results),
-                np.stack([reaches(arm, metric, level).ordinal for arm in results.arms.values()], axis=1),
-                i,
-                "points",
-            )
-            for i, (name, metric, level) in enumerate(
-                (("all skills", self.metric, self.threshold), ("rank bin 1", HEAD, LEARNED))
-            )
-        ]
-        panels = [
-            curves(results, self.metric, "samples", "All skills"),
-            curves(results, HEAD, "samples", "Head (ranks 0–20 %)"),
-            Panel("Compute to one half", "bins", "samples seen", points, log_x=True, log_y=True),
-        ]
-        return Figure("How fine does the law have to be?", panels)
-
-
-def _counts(results: Results) -> np.ndarray:
-    """(N,) bins of every arm."""
-    return np.array([int(name.split()[0]) for name in results.arms])

@@ -17,127 +17,49 @@ these d, d log d has slope 1.25 against d: the claim for k = 2 excludes d itself
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
 import numpy as np
 
-from lopsided.core.recipe import Recipe, Scale, ScaleName
-from lopsided.core.spec import Spec
+from lopsided.recipe import *
 from lopsided.recipes._strength import FLOW, additive
-from lopsided.report.panels import Figure, Line, Panel, over_members, power_law
-from lopsided.stats.slopes import PowerLaw, of_points
-from lopsided.stats.times import time_to_learn
+from lopsided.stats.slopes import of_points
 from lopsided.stats.transitions import sharpness
-from lopsided.stats.verdict import Claim, Statement
-from lopsided.store.results import Arm, Results
 
 TOLERANCE = 0.2
 SHARP_LINE = -0.375
 """Half way between the slopes that theory has for k = 2 at these d (1 / ln d: -1/4) and for k = 3 (-1/2)."""
 STEP = {1: 0.3, 2: 0.1, 3: 0.1, 4: 0.1}
 """Step size x d^max(k/2, 1); found on other seeds to be about the largest at which nearly all members recover."""
-DIMENSIONS: dict[str, dict[int, tuple[int, ...]]] = {
+DIMENSIONS = {
     "smoke": {1: (8,), 3: (6,)},
     "laptop": {1: (16, 32, 64, 128, 256), 2: (16, 32, 64, 128, 256), 3: (16, 24, 32, 48, 64), 4: (12, 16, 24, 32)},
     "paper": {1: (64, 256, 1024, 4096), 2: (64, 256, 1024, 4096), 3: (32, 64, 128, 256), 4: (16, 32, 64, 128)},
 }
 BUDGET = 60
 """Samples of a run, in units of d, d log d or d^(k-1)."""
-STARTS = {"w": (1, True), "w²": (2, True), "w³": (3, True), "w₁w₂w₃": (3, False), "w⁴": (4, True)}
+TOYS = {"w": (1, True), "w²": (2, True), "w³": (3, True), "w₁w₂w₃": (3, False), "w⁴": (4, True)}
+"""Factors of the toy losses (1 - ...)², and whether they are one weight."""
+STARTS = {1: (1e-2, 1e-3, 1e-4), 2: (1e-2, 1e-3, 1e-4), 3: (0.1, 0.05, 0.025), 4: (0.2, 0.14, 0.1)}
+"""Starting weights by factors: a transition of three or more must still be wider than the grid of evaluations."""
 SCALING = {1: "d", 2: "d log d", 3: "d²", 4: "d³"}
 
 
-def _order(k: int, d: Any) -> Any:
+def order(k, d):
     """Samples that theory asks for, up to a constant."""
     return d * np.log(d) if k == 2 else d ** max(1, k - 1)
 
 
-def _recovery(k: int) -> Statement:
-    return Statement(f"k = {k}: recovery takes ~ {SCALING[k]} samples", f"Õ({SCALING[k]}) (BAGJ21)")
+def arms(scale: ScaleName) -> Arms:
+    smoke = scale == "smoke"
+    for k, dimensions in DIMENSIONS[scale].items():
+        for d in dimensions:
+            yield arm(single_index(k, d, 10 if smoke else 40), k=k, d=d)
+    for toy, (factors, tied) in TOYS.items():
+        starts = STARTS[factors] if not smoke else (0.2,) if factors == 2 else ()
+        for start in starts:
+            yield arm(chain(factors, tied, start, 30 if smoke else 400), toy=f"toy {toy}", start=start)
 
 
-def _sudden(k: int) -> Statement:
-    if k <= 2:
-        return Statement(f"k = {k}: samples: the transition does not get sharp as d grows", "gradual (slides)")
-    return Statement(f"k = {k}: samples: the transition gets sharp as d grows", "sharp for k >= 3 (slides)")
-
-
-def _toy(name: str) -> Statement:
-    if STARTS[name][0] <= 2:
-        return Statement(f"toy loss (1 - {name})²: no sharp transition however small the start", "no (slides)")
-    return Statement(f"toy loss (1 - {name})²: a sharp transition as the start shrinks", "yes (slides)")
-
-
-class InformationExponent(Recipe):
-    name = "information-exponent"
-    paper = "B: Emergence and scaling laws in SGD learning of shallow neural networks"
-    figure_number = "section 1, slides"
-    question = "How many samples does one direction take, and when is it found suddenly?"
-    metric = "overlap/1"
-    threshold = 0.5
-    scales: ClassVar = {
-        "smoke": Scale(3, 30, "2 CPU cores"),
-        "laptop": Scale(64, 300, "2 CPU cores"),
-        "paper": Scale(64, 300_000, "2 CPU cores, estimated"),
-    }
-
-    def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        arms = {
-            f"k = {k}, d = {d}": _single_index(k, d, 40 if scale != "smoke" else 10)
-            for k, dimensions in DIMENSIONS[scale].items()
-            for d in dimensions
-        }
-        for name, (depth, tied) in STARTS.items():
-            for start in _starts(depth, scale):
-                arms[f"toy {name}, start {start:g}"] = _chain(depth, tied, start, 400 if scale != "smoke" else 30)
-        return arms
-
-    def statements(self) -> list[Statement]:
-        return [*map(_recovery, STEP), *map(_sudden, STEP), *map(_toy, STARTS)]
-
-    def claims(self, results: Results) -> list[Claim]:
-        at = (self.name, results.scale)
-        found = []
-        for k in STEP:
-            d, times = _times(results, k)
-            law = of_points(_order(k, d), times)
-            of = f"log median samples to recovery against {SCALING[k]}"
-            found.append(_recovery(k).slope(*at, law, 1.0, TOLERANCE, of))
-        for k in STEP:
-            d, width = _sampled_sharpness(results, k)
-            found.append(_sharp_or_not(_sudden(k), at, of_points(d, width), k > 2, "d"))
-        for name, (depth, _) in STARTS.items():
-            start, width = _toy_sharpness(results, name)
-            found.append(_sharp_or_not(_toy(name), at, of_points(1 / start, width), depth > 2, "1 / start"))
-        return found
-
-    def figure(self, results: Results) -> Figure:
-        recovery: list[Line] = []
-        widths = []
-        for i, k in enumerate(k for k in STEP if _arms(results, f"k = {k},")):
-            d, times = _times(results, k)
-            recovery.append(over_members(f"k = {k}", d, times, i, "points"))
-            middle = float(np.median(times[:, 0]))
-            if k != 2:
-                recovery.append(power_law(f"~ {SCALING[k]}", (d[0], d[-1]), (d[0], middle), max(1, k - 1)))
-            widths.append(over_members(f"k = {k}", *_sampled_sharpness(results, k), i, "points"))
-        toys = [
-            over_members(f"(1 - {name})²", *_toy_sharpness(results, name), i, "points")
-            for i, name in enumerate(STARTS)
-            if _arms(results, f"toy {name},")
-        ]
-        rise = "(t90 - t10) / t50"
-        return Figure(
-            "One direction: how many samples, how suddenly",
-            [
-                Panel("Samples to recovery", "d", "samples", recovery, log_x=True, log_y=True),
-                Panel("Sharpness, online SGD", "d", rise, widths, log_x=True, log_y=True),
-                Panel("Sharpness, toy losses", "starting weight", rise, toys, log_x=True, log_y=True),
-            ],
-        )
-
-
-def _single_index(k: int, d: int, per_decade: int) -> Spec:
+def single_index(k, d, per_decade):
     return additive(
         d=d,
         directions=1,
@@ -145,7 +67,7 @@ def _single_index(k: int, d: int, per_decade: int) -> Spec:
         degree=k,
         plan={"name": "online", "batch": 1},
         lr=1.0,
-        steps=int(BUDGET * _order(k, d)),
+        steps=int(BUDGET * order(k, d)),
         first=4,
         per_decade=per_decade,
         probes=("directions",),
@@ -154,16 +76,9 @@ def _single_index(k: int, d: int, per_decade: int) -> Spec:
     )
 
 
-def _starts(depth: int, scale: ScaleName) -> tuple[float, ...]:
-    """Starting weights: a transition of depth >= 3 must still be wider than the grid of evaluations."""
-    if scale == "smoke":
-        return (0.2,) if depth == 2 else ()
-    return {1: (1e-2, 1e-3, 1e-4), 2: (1e-2, 1e-3, 1e-4), 3: (0.1, 0.05, 0.025), 4: (0.2, 0.14, 0.1)}[depth]
-
-
-def _chain(depth: int, tied: bool, start: float, per_decade: int) -> Spec:
+def chain(factors, tied, start, per_decade):
     """Gradient flow of (1 - w^k)² / 2; one step is a hundredth of a unit of time."""
-    horizon = 12.0 + (2 * np.log(1 / start) if depth == 2 else 4 / start ** (depth - 2) if depth > 2 else 0.0)
+    slow = 2 * np.log(1 / start) if factors == 2 else 4 / start ** (factors - 2) if factors > 2 else 0.0
     return additive(
         d=1,
         directions=1,
@@ -171,44 +86,106 @@ def _chain(depth: int, tied: bool, start: float, per_decade: int) -> Spec:
         degree=1,
         plan=FLOW,
         lr=0.01,
-        steps=round(100 * horizon),
+        steps=round(100 * (12.0 + slow)),
         first=1,
         per_decade=per_decade,
         probes=("directions",),
-        model={"name": "scalar-chain", "depth": depth, "tied": tied, "start": start},
+        model={"name": "scalar-chain", "depth": factors, "tied": tied, "start": start},
     )
 
 
-def _arms(results: Results, prefix: str) -> list[Arm]:
-    return [arm for name, arm in results.arms.items() if name.startswith(prefix)]
-
-
-def _times(results: Results, k: int) -> tuple[np.ndarray, np.ndarray]:
+def samples(r, k):
     """Dimensions (N,) and samples to recovery (M, N), infinite for members that never recover."""
-    arms = _arms(results, f"k = {k},")
-    times = [time_to_learn(arm.samples, arm.metric("overlap/1"), 0.5) for arm in arms]
-    d = np.array([arm.setting("task.d") for arm in arms], float)
-    return d, np.stack([t.ordinal for t in times], 1)
+    every = r.where(k=k)
+    d = np.array([each.setting("task.d") for each in every], float)
+    return d, np.stack([each.times("overlap/1", 0.5).ordinal for each in every], 1)
 
 
-def _each_sharpness(arms: list[Arm], metric: str) -> np.ndarray:
-    """(M, N); a member that never rises for good counts as infinitely gradual."""
-    return np.stack([np.nan_to_num(sharpness(arm.steps, arm.metric(metric)), nan=np.inf) for arm in arms], 1)
+def sharp(every, metric):
+    """(M, N) (t90 - t10) / t50; a member that never rises for good counts as infinitely gradual."""
+    return np.stack([np.nan_to_num(sharpness(a.steps, a.metric(metric)), nan=np.inf) for a in every], 1)
 
 
-def _sampled_sharpness(results: Results, k: int) -> tuple[np.ndarray, np.ndarray]:
-    arms = _arms(results, f"k = {k},")
-    d = np.array([arm.setting("task.d") for arm in arms], float)
-    return d, _each_sharpness(arms, "overlap/1")
+def sampled_sharpness(r, k):
+    """Dimensions, and `sharp`."""
+    return np.array([each.setting("task.d") for each in r.where(k=k)], float), sharp(r.where(k=k), "overlap/1")
 
 
-def _toy_sharpness(results: Results, name: str) -> tuple[np.ndarray, np.ndarray]:
-    arms = _arms(results, f"toy {name},")
-    start = np.array([arm.setting("model.start") for arm in arms])
-    return start, _each_sharpness(arms, "strength/1")
+def toy_sharpness(r, toy):
+    """Starting weights, and `sharp`."""
+    every = r.where(toy=f"toy {toy}")
+    return np.array([each.setting("model.start") for each in every]), sharp(every, "strength/1")
 
 
-def _sharp_or_not(statement: Statement, at: tuple[str, str], law: PowerLaw, sharp: bool, axis: str) -> Claim:
+def recovery(k):
+    def test(r):
+        d, times = samples(r, k)
+        of = f"log median samples to recovery against {SCALING[k]}"
+        return slope_near(of_points(order(k, d), times), 1.0, TOLERANCE, of)
+
+    return Statement(f"k = {k}: recovery takes ~ {SCALING[k]} samples", f"Õ({SCALING[k]}) (BAGJ21)", test)
+
+
+def sharpens(law, wanted, axis):
     of = f"log median (t90 - t10) / t50 against {axis}"
-    decide = statement.at_most if sharp else statement.at_least
-    return decide(*at, law, SHARP_LINE, of)
+    return (slope_below if wanted else slope_above)(law, SHARP_LINE, of)
+
+
+def sudden(k):
+    if k <= 2:
+        said = f"k = {k}: samples: the transition does not get sharp as d grows", "gradual (slides)"
+    else:
+        said = f"k = {k}: samples: the transition gets sharp as d grows", "sharp for k >= 3 (slides)"
+    return Statement(*said, lambda r: sharpens(of_points(*sampled_sharpness(r, k)), k > 2, "d"))
+
+
+def toy_loss(toy):
+    if TOYS[toy][0] <= 2:
+        said = f"toy loss (1 - {toy})²: no sharp transition however small the start", "no (slides)"
+    else:
+        said = f"toy loss (1 - {toy})²: a sharp transition as the start shrinks", "yes (slides)"
+
+    def test(r):
+        start, width = toy_sharpness(r, toy)
+        return sharpens(of_points(1 / start, width), TOYS[toy][0] > 2, "1 / start")
+
+    return Statement(*said, test)
+
+
+def figure(r: Results) -> Figure:
+    recovered, widths, rise = [], [], "(t90 - t10) / t50"
+    for i, k in enumerate(k for k in STEP if r.where(k=k)):
+        d, times = samples(r, k)
+        recovered.append(over_members(f"k = {k}", d, times, i, "points"))
+        if k != 2:
+            through = d[0], float(np.median(times[:, 0]))
+            recovered.append(slope_line(f"~ {SCALING[k]}", (d[0], d[-1]), through, max(1, k - 1)))
+        widths.append(over_members(f"k = {k}", *sampled_sharpness(r, k), i, "points"))
+    toys = [
+        over_members(f"(1 - {toy})²", *toy_sharpness(r, toy), i, "points")
+        for i, toy in enumerate(TOYS)
+        if r.where(toy=f"toy {toy}")
+    ]
+    return Figure(
+        "One direction: how many samples, how suddenly",
+        [
+            Panel("Samples to recovery", "d", "samples", recovered, log_x=True, log_y=True),
+            Panel("Sharpness, online SGD", "d", rise, widths, log_x=True, log_y=True),
+            Panel("Sharpness, toy losses", "starting weight", rise, toys, log_x=True, log_y=True),
+        ],
+    )
+
+
+recipe = Recipe(
+    name="information-exponent",
+    paper="B",
+    figure_number="section 1, slides",
+    question="How many samples does one direction take, and when is it found suddenly?",
+    about=__doc__,
+    metric="overlap/1",
+    threshold=0.5,
+    scales={"smoke": (3, 30), "laptop": (64, 300), "paper": (64, 300_000)},
+    arms=arms,
+    claims=[*map(recovery, STEP), *map(sudden, STEP), *map(toy_loss, TOYS)],
+    figure=figure,
+)

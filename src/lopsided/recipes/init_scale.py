@@ -15,18 +15,14 @@ layer's weights and biases.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from itertools import product
-from typing import ClassVar
 
 import numpy as np
 
-from lopsided.core.recipe import Scale, ScaleName
-from lopsided.core.spec import Spec
-from lopsided.recipes._repetition import CHOOSER, SOLVED, SweptRecipe, perceptron
-from lopsided.report.panels import Figure, Heat
-from lopsided.stats.verdict import Claim, Statement
-from lopsided.store.results import Results
+from lopsided.recipe import *
+from lopsided.recipes._repetition import SOLVED, perceptron
+from lopsided.stats.selection import split
 
 SETTING = {"smoke": (6, 2, 2**4, 8, 40), "laptop": (12, 5, 2**9, 32, 200), "paper": (20, 6, 2**14, 64, 2000)}
 """d, k, N of the small set, width, steps."""
@@ -39,128 +35,135 @@ GRID = {
 RATES = {"smoke": (0.3, 1.0), "laptop": (0.1, 0.3, 1.0, 3.0), "paper": tuple(1.2 ** np.arange(-12, 8))}
 GOOD = 0.9
 CLOSE = 0.02
-STATEMENTS = [
-    Statement("default scales: the small set ends with a higher accuracy", "the whole population is behind (fig. 5)"),
-    Statement("whole population: a smaller first and larger other layers beat the default", "no gap there (fig. 5)"),
-    Statement("at its best scales the whole population is within .02 of the small set's best", "no gap left (fig. 5)"),
-    Statement("the small set is good (0.9) at a larger share of all scales", "much more robust (fig. 5)"),
-]
 
 
-class InitScale(SweptRecipe):
-    name = "init-scale"
-    paper = "C: Less Data, Faster Training"
-    figure_number = "5, 6"
-    question = "Can the right initial scales replace a small set?"
-    threshold = 0.95
-    scales: ClassVar = {
-        "smoke": Scale(2, 5, "2 CPU cores"),
-        "laptop": Scale(9, 630, "2 CPU cores"),
-        "paper": Scale(256, 10**8, "2 CPU cores, estimated"),
-    }
-
-    def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        d, k, small, width, steps = SETTING[scale]
-        specs = {}
-        cells = list(product(GRID[scale], GRID[scale], RATES[scale]))
-        for size, (first, other, rate) in product(("small", "all"), cells):
+def arms(scale: ScaleName) -> Arms:
+    d, k, small, width, steps = SETTING[scale]
+    make = partial(
+        perceptron,
+        scale,
+        task={"name": "sparse-parity", "d": d, "k": k},
+        model={"depth": 3, "width": width},
+        training_set={"remove": "repeats"},
+        steps=steps,
+        evaluation={"every": 20, "samples": 64 if scale == "smoke" else 1024},
+        probes=[],
+    )
+    for data, size in (("small", small), ("all", 2**d)):
+        for first, other, lr in product(GRID[scale], GRID[scale], RATES[scale]):
             groups = [{"match": "layers.0.*", "init": first}, {"match": "layers.[12].*", "init": other}]
-            specs[cell_name(size, first, other, rate)] = perceptron(
-                scale,
-                rate,
-                task={"name": "sparse-parity", "d": d, "k": k},
-                model={"depth": 3, "width": width},
-                plan={"name": "full-batch", "size": small if size == "small" else 2**d},
-                training_set={"remove": "repeats"},
-                groups=groups,
-                steps=steps,
-                evaluation={"every": 20, "samples": 64 if scale == "smoke" else 1024},
-                probes=[],
-            )
-        return specs
-
-    def statements(self) -> list[Statement]:
-        return STATEMENTS
-
-    def claims(self, results: Results) -> list[Claim]:
-        at, grid = (self.name, results.scale), np.array(GRID[results.scale])
-        chosen = {size: _map(results, size) for size in ("small", "all")}
-        middle = int(np.argmin(abs(np.log(grid))))
-        default = {size: accuracy[middle, middle] for size, (accuracy, _) in chosen.items()}
-        region = np.ix_(grid < 1, grid > 1)
-        everything, small = chosen["all"][0], chosen["small"][0]
-        best = {size: accuracy[_best(choosing)] for size, (accuracy, choosing) in chosen.items()}
-        share = {size: (accuracy >= GOOD).mean((0, 1)) for size, accuracy in (("all", everything), ("small", small))}
-        what = "final test accuracy"
-        return [
-            STATEMENTS[0].higher(*at, default["all"], default["small"], what),
-            STATEMENTS[1].higher(*at, default["all"], everything[region].mean((0, 1)), f"{what}, mean over the region"),
-            STATEMENTS[2].above(*at, best["all"] - best["small"], -CLOSE, f"{what}, all minus small by seed"),
-            STATEMENTS[3].higher(*at, share["all"], share["small"], "share of cells with an accuracy of 0.9"),
-        ]
-
-    def figure(self, results: Results) -> Figure:
-        ticks = [f"{s:.2g}" for s in GRID[results.scale]]
-        default = int(np.argmin(abs(np.log(GRID[results.scale]))))
-        titles = {"all": "Whole population", "small": f"Small set, N = {SETTING[results.scale][2]}"}
-        labels = "scale of the other layers", "scale of the first layer"
-        return Figure(
-            "Initial scales",
-            [
-                Heat(
-                    title,
-                    *labels,
-                    _map(results, size)[0].mean(2)[::-1],
-                    "test accuracy at the best rate",
-                    0.5,
-                    1.0,
-                    x_ticks=ticks,
-                    y_ticks=ticks[::-1],
-                    mark=(len(ticks) - 1 - default, default),
-                )
-                for size, title in titles.items()
-            ],
-        )
-
-    def shown(self, results: Results) -> list[str]:
-        """The default cell of both sets, at its best rate, and each set's best cell."""
-        grid = GRID[results.scale]
-        middle = int(np.argmin(abs(np.log(grid))))
-        names = []
-        for size in ("small", "all"):
-            for i, j in ((middle, middle), _best(_map(results, size)[1])):
-                rates = RATES[results.scale]
-                arms = [results[cell_name(size, grid[i], grid[j], rate)] for rate in rates]
-                names.append(max(arms, key=lambda a: float(a.final("test/accuracy").mean())).name)
-        return list(dict.fromkeys(names))
+            spec = make(lr=lr, plan={"name": "full-batch", "size": size}, groups=groups)
+            yield arm(spec, data=data, first=first, other=other, lr=lr)
 
 
-def cell_name(size: str, first: float, other: float, rate: float) -> str:
-    """Name of the arm of one cell at one rate."""
-    return f"{size}, scales {first:.3g} and {other:.3g}, lr {rate:.3g}"
-
-
-def _map(results: Results, size: str) -> tuple[np.ndarray, np.ndarray]:
-    """Final accuracy (first, other, V) of judged members at each cell's best rate, and the choosing members' mean
-    accuracy there (first, other). With fewer than two seeds everybody chooses and is judged."""
-    grid, rates = GRID[results.scale], RATES[results.scale]
-    final = np.array(
-        [[[_final(results, size, f, o, rate) for rate in rates] for o in grid] for f in grid]
-    )  # (first, other, rate, M)
-    seeds = np.array(next(iter(results.arms.values())).seeds)
-    chooses = seeds % CHOOSER == 0 if len(seeds) > 1 else np.ones(len(seeds), bool)
-    judged = ~chooses if len(seeds) > 1 else chooses
-    choosing = final[..., chooses].mean(-1)
-    best = choosing.argmax(-1)[..., None, None]
-    return np.take_along_axis(final[..., judged], best, axis=2)[:, :, 0], choosing.max(-1)
-
-
-def _final(results: Results, size: str, first: float, other: float, rate: float) -> Sequence[float]:
+def final(each):
     """(M,) accuracies at the end; a run that was solved, and left, counts as 1: where it stood then says nothing."""
-    curve = results[cell_name(size, first, other, rate)].metric("test/accuracy")
-    return np.where((curve[:, -2:] >= SOLVED).all(1), 1.0, curve[:, -1]).tolist()
+    curve = each.metric("test/accuracy")
+    return np.where((curve[:, -2:] >= SOLVED).all(1), 1.0, curve[:, -1])
 
 
-def _best(choosing: np.ndarray) -> tuple[int, int]:
-    i, j = np.unravel_index(int(choosing.argmax()), choosing.shape)
-    return int(i), int(j)
+def accuracies(r, data):
+    """(first, other, V) final accuracy of judged members at each cell's best rate, and the choosing members' mean
+    accuracy there (first, other)."""
+    n = len(GRID[r.scale])
+    every = r.where(data=data)
+    finals = np.array([final(each) for each in every]).reshape(n, n, len(RATES[r.scale]), -1)
+    chooses, judged = split(every[0].seeds)
+    choosing = finals[..., chooses].mean(-1)
+    best = choosing.argmax(-1)[..., None, None]
+    return np.take_along_axis(finals[..., judged], best, axis=2)[:, :, 0], choosing.max(-1)
+
+
+def default_cell(r):
+    """Where both scales are PyTorch's."""
+    middle = int(np.argmin(abs(np.log(GRID[r.scale]))))
+    return middle, middle
+
+
+def best_cell(choosing):
+    first, other = np.unravel_index(int(choosing.argmax()), choosing.shape)
+    return int(first), int(other)
+
+
+def measure(r):
+    """(V,) accuracies by set: at the default scales, at the best ones, in the region that the paper names; and the
+    share of good cells."""
+    grid, found = np.array(GRID[r.scale]), {}
+    for data in ("small", "all"):
+        accuracy, choosing = accuracies(r, data)
+        found[data] = {
+            "default": accuracy[default_cell(r)],
+            "best": accuracy[best_cell(choosing)],
+            "region": accuracy[np.ix_(grid < 1, grid > 1)].mean((0, 1)),
+            "good": (accuracy >= GOOD).mean((0, 1)),
+        }
+    return found
+
+
+def figure(r: Results) -> Figure:
+    ticks, (row, column) = [f"{s:.2g}" for s in GRID[r.scale]], default_cell(r)
+    titles = {"all": "Whole population", "small": f"Small set, N = {SETTING[r.scale][2]}"}
+    panels = [
+        Heat(
+            title,
+            "scale of the other layers",
+            "scale of the first layer",
+            accuracies(r, data)[0].mean(2)[::-1],
+            "test accuracy at the best rate",
+            0.5,
+            1.0,
+            x_ticks=ticks,
+            y_ticks=ticks[::-1],
+            mark=(len(ticks) - 1 - row, column),
+        )
+        for data, title in titles.items()
+    ]
+    return Figure("Initial scales", panels)
+
+
+def shown(r):
+    """The default cell of both sets, at its best rate, and each set's best cell."""
+    grid, names = GRID[r.scale], []
+    for data in ("small", "all"):
+        for i, j in (default_cell(r), best_cell(accuracies(r, data)[1])):
+            at_rates = r.where(data=data, first=grid[i], other=grid[j])
+            names.append(max(at_rates, key=lambda a: float(a.final("test/accuracy").mean())).name)
+    return list(dict.fromkeys(names))
+
+
+recipe = Recipe(
+    name="init-scale",
+    paper="C",
+    figure_number="5, 6",
+    question="Can the right initial scales replace a small set?",
+    about=__doc__,
+    scales={"smoke": (2, 5), "laptop": (9, 630), "paper": (256, 10**8)},
+    arms=arms,
+    measure=measure,
+    claims=[
+        Statement(
+            "default scales: the small set ends with a higher accuracy",
+            "the whole population is behind (fig. 5)",
+            lambda m: higher(m["all"]["default"], m["small"]["default"], "final test accuracy"),
+        ),
+        Statement(
+            "whole population: a smaller first and larger other layers beat the default",
+            "no gap there (fig. 5)",
+            lambda m: higher(m["all"]["default"], m["all"]["region"], "final test accuracy, mean over the region"),
+        ),
+        Statement(
+            "at its best scales the whole population is within .02 of the small set's best",
+            "no gap left (fig. 5)",
+            lambda m: above(
+                m["all"]["best"] - m["small"]["best"], -CLOSE, "final test accuracy, all minus small by seed"
+            ),
+        ),
+        Statement(
+            "the small set is good (0.9) at a larger share of all scales",
+            "much more robust (fig. 5)",
+            lambda m: higher(m["all"]["good"], m["small"]["good"], "share of cells with an accuracy of 0.9"),
+        ),
+    ],
+    figure=figure,
+    shown=shown,
+)

@@ -13,18 +13,10 @@ three chooses, the others are judged. A gap counts as closed if neither arm need
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import ClassVar
-
-from lopsided.core.recipe import Scale, ScaleName
-from lopsided.core.spec import Spec
-from lopsided.recipes._repetition import FEWER_SEEDS, SweptRecipe, panel, swept, tuned
+from lopsided.recipe import *
+from lopsided.recipes._repetition import FEWER_SEEDS
 from lopsided.recipes._single_index import LARGE, SMALL_FIRST, gradient_descent
 from lopsided.recipes.mup import alpha_groups
-from lopsided.report.panels import Figure
-from lopsided.stats.times import Times
-from lopsided.stats.verdict import Claim, Statement
-from lopsided.store.results import Results
 
 D = {"smoke": 8, "laptop": 40, "paper": 40}
 ALPHAS = {"smoke": (2.0,), "laptop": (2.0, 4.0), "paper": (1.5, 2.0, 3.0, 4.0, 6.0)}
@@ -34,80 +26,63 @@ MUP_RATES = {
     "laptop": (0.0156, 0.0312, 0.0625, 0.125),
     "paper": (0.01, 0.012, 0.0144, 0.0173, 0.0207, 0.0249, 0.0299, 0.0358, 0.043, 0.0516, 0.0619),
 }
-PLAIN = "standard"
-STATEMENTS = [
-    Statement("standard parameterization: a small set first needs fewer steps", "a gap (fig. 7)"),
-    Statement("muP: a small set first still needs fewer steps", "muP does not close the gap (fig. 22)"),
-    Statement("best alpha: small first and large need the same steps, within 25 %", "alpha closes the gap (fig. 7)"),
-    Statement("large set: the best alpha needs fewer steps than alpha = 1", "alpha closes the gap (fig. 7)"),
-]
+FIRST, FROM_START = {"data": SMALL_FIRST}, {"data": LARGE}
+STANDARD, SCALED, MUP = {"alpha": 1}, {"scaling": "alpha"}, {"scaling": "muP"}
 
 
-class MaximalUpdateSingleIndex(SweptRecipe):
-    name = "mup-single-index"
-    paper = "C: Less Data, Faster Training"
-    figure_number = "7, 22 (single-index)"
-    question = "Which parameterization closes the gap for single-index models?"
-    metric = "test/loss"
-    threshold = 0.6
-    scales: ClassVar = {
-        "smoke": Scale(2, 6, "2 CPU cores"),
-        "laptop": Scale(FEWER_SEEDS, 1400, "2 CPU cores, with other work"),
-        "paper": Scale(FEWER_SEEDS, 1_000_000, "2 CPU cores, estimated"),
-    }
-
-    def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        plain = gradient_descent(scale, D[scale])
-
-        def changed(make: Callable[[float], Spec], **changes: object) -> Callable[[float], Spec]:
-            return lambda lr: Spec.parse({**make(lr).model_dump(mode="json"), **changes})
-
-        arms = {_arm(PLAIN, name): make for name, make in plain.items()}
-        for alpha in ALPHAS[scale]:
-            arms |= {_arm(f"alpha = {alpha:g}", n): changed(m, groups=alpha_groups(alpha)) for n, m in plain.items()}
-        mup = {}
-        for name, make in plain.items():
-            model = {**make(0.1).model.model_dump(mode="json"), "parameterization": "mup"}
-            mup[_arm("muP", name)] = changed(make, model=model)
-        return swept(arms, RATES[scale]) | swept(mup, MUP_RATES[scale])
-
-    def statements(self) -> list[Statement]:
-        return STATEMENTS
-
-    def claims(self, results: Results) -> list[Claim]:
-        at = (self.name, results.scale)
-        best = {size: _best(results, size) for size in (LARGE, SMALL_FIRST)}
-        plain = tuned(results, _arm(PLAIN, LARGE)).times()
-        scaled = [tuned(results, _arm(best[size], size)).times() for size in (LARGE, SMALL_FIRST)]
-        gaps = {kind: _pair(results, kind) for kind in (PLAIN, "muP")}
-        return [
-            STATEMENTS[0].faster(*at, gaps[PLAIN][0], gaps[PLAIN][1], "steps"),
-            STATEMENTS[1].faster(*at, gaps["muP"][0], gaps["muP"][1], "steps"),
-            STATEMENTS[2].closed(*at, scaled[0], scaled[1], "steps"),
-            STATEMENTS[3].faster(*at, plain, scaled[0], "steps"),
-        ]
-
-    def figure(self, results: Results) -> Figure:
-        kinds = [PLAIN, "muP", _best(results, LARGE)]
-        return Figure(
-            "Single-index models: muP is not enough",
-            [
-                panel([tuned(results, _arm(kind, s)) for s in (SMALL_FIRST, LARGE)], "test/loss", "steps", kind)
-                for kind in kinds
-            ],
-        )
+def arms(scale: ScaleName) -> Arms:
+    for alpha in (1.0, *ALPHAS[scale]):
+        groups = {"groups": alpha_groups(alpha)} if alpha != 1 else {}
+        for data, make in gradient_descent(scale, D[scale], False, **groups).items():
+            yield from swept(make, {"lr": RATES[scale]}, scaling="alpha", alpha=alpha, data=data)
+    for data, make in gradient_descent(scale, D[scale], model={"parameterization": "mup"}).items():
+        yield from swept(make, {"lr": MUP_RATES[scale]}, scaling="muP", data=data)
 
 
-def _arm(kind: str, size: str) -> str:
-    return f"{kind}, {size}"
+def figure(r: Results) -> Figure:
+    best_alpha = {"alpha": best(r, **SCALED, **FROM_START).arm.coordinates["alpha"]}
+    panels = [
+        tuned_curves([best(r, **kind, **data) for data in (FIRST, FROM_START)], "test/loss", "steps", title)
+        for title, kind in (("standard", STANDARD), ("muP", MUP), (f"alpha = {best_alpha['alpha']:g}", best_alpha))
+    ]
+    return Figure("Single-index models: muP is not enough", panels)
 
 
-def _best(results: Results, size: str) -> str:
-    """The alpha that the choosing members like best (alpha = 1 is the standard parameterization)."""
-    kinds = [PLAIN, *(f"alpha = {alpha:g}" for alpha in ALPHAS[results.scale])]
-    return min(kinds, key=lambda kind: tuned(results, _arm(kind, size)).cost)
-
-
-def _pair(results: Results, kind: str) -> tuple[Times, Times]:
-    """Steps to learn (large, small first)."""
-    return tuned(results, _arm(kind, LARGE)).times(), tuned(results, _arm(kind, SMALL_FIRST)).times()
+recipe = Recipe(
+    name="mup-single-index",
+    paper="C",
+    figure_number="7, 22 (single-index)",
+    question="Which parameterization closes the gap for single-index models?",
+    about=__doc__,
+    metric="test/loss",
+    threshold=0.6,
+    scales={
+        "smoke": (2, 6),
+        "laptop": (FEWER_SEEDS, 1400, "2 CPU cores, with other work"),
+        "paper": (FEWER_SEEDS, 1_000_000),
+    },
+    arms=arms,
+    claims=[
+        Statement(
+            "standard parameterization: a small set first needs fewer steps",
+            "a gap (fig. 7)",
+            ahead(STANDARD | FIRST, of=STANDARD | FROM_START),
+        ),
+        Statement(
+            "muP: a small set first still needs fewer steps",
+            "muP does not close the gap (fig. 22)",
+            ahead(MUP | FIRST, of=MUP | FROM_START),
+        ),
+        Statement(
+            "best alpha: small first and large need the same steps, within 25 %",
+            "alpha closes the gap (fig. 7)",
+            level(SCALED | FIRST, SCALED | FROM_START),
+        ),
+        Statement(
+            "large set: the best alpha needs fewer steps than alpha = 1",
+            "alpha closes the gap (fig. 7)",
+            ahead(SCALED | FROM_START, of=STANDARD | FROM_START),
+        ),
+    ],
+    figure=figure,
+)

@@ -14,116 +14,111 @@ time.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
-from lopsided.core.recipe import Recipe, Scale, ScaleName
-from lopsided.core.spec import Spec
+from lopsided.recipe import *
 from lopsided.recipes._strength import FLOW, additive, by_direction, learned_at, relative_error
-from lopsided.report.panels import Figure, Panel, over_members, theory
 from lopsided.stats.slopes import of_points
-from lopsided.stats.verdict import Claim, Statement
-from lopsided.store.results import Arm, Results
 
-CLOSER = Statement(
-    "transition times come closer to gradient flow as the step size falls", "small η suffices (thm. 2.1)"
-)
-SAME = Statement(
-    "at the smallest step size the median direction is learned within 10 % of its time under the flow", "1 ± o(1)"
-)
-NEURONS = Statement(
-    "at the smallest step size more than 90 % of directions are learned by the same neuron as under the flow",
-    "the same map (theorem 2.1)",
-)
-ALL = Statement("at the smallest step size all directions are learned", "all (theorem 2.1)")
+SIZES = {
+    "smoke": (16, 2, 6, 16, 4.0, (8e-3, 4e-3)),
+    "laptop": (64, 8, 32, 64, 70.0, (2e-3, 1e-3, 5e-4, 2.5e-4)),
+    "paper": (256, 16, 64, 1, 400.0, (1e-4, 5e-5, 2.5e-5)),
+}
+"""d, directions, neurons, batch, flow time, step sizes."""
 
 
-class OnlineSGD(Recipe):
-    name = "online-sgd"
-    paper = "B: Emergence and scaling laws in SGD learning of shallow neural networks"
-    figure_number = "theorem 2.1"
-    question = "Does training on fresh samples follow the exact dynamics?"
-    metric = "directions/learned"
-    threshold = 0.999
-    scales: ClassVar = {
-        "smoke": Scale(2, 15, "2 CPU cores"),
-        "laptop": Scale(10, 160, "2 CPU cores"),
-        "paper": Scale(8, 200_000, "2 CPU cores, estimated"),
-    }
-
-    def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        d, directions, width, batch, horizon, rates = {
-            "smoke": (16, 2, 6, 16, 4.0, (8e-3, 4e-3)),
-            "laptop": (64, 8, 32, 64, 70.0, (2e-3, 1e-3, 5e-4, 2.5e-4)),
-            "paper": (256, 16, 64, 1, 400.0, (1e-4, 5e-5, 2.5e-5)),
-        }[scale]
-        common = {"d": d, "directions": directions, "width": width, "sigma_0": 1e-2, "per_decade": 60}
-        arms = {"gradient flow": additive(plan=FLOW, lr=rates[0], steps=round(horizon / rates[0]), **common)}
-        for rate in rates:
-            plan = {"name": "online", "batch": batch}
-            arms[f"SGD, step size {rate:g}"] = additive(plan=plan, lr=rate, steps=round(horizon / rate), **common)
-        return arms
-
-    def statements(self) -> list[Statement]:
-        return [CLOSER, SAME, NEURONS, ALL]
-
-    def claims(self, results: Results) -> list[Claim]:
-        at = (self.name, results.scale)
-        flow, *runs = results.arms.values()
-        expected = _times(flow)
-        error = np.stack([relative_error(_times(run), expected) for run in runs], 1)
-        rates = np.array([_rate(run) for run in runs])
-        # Against 1 / step size, so that "shrinks" is a negative slope as everywhere else.
-        law = of_points(1 / rates, error)
-        last = runs[-1]
-        same = by_direction(last, "neuron")[:, :, -1] == by_direction(flow, "neuron")[:, :, -1]
-        same = (same & np.isfinite(learned_at(last))).mean(1)
-        return [
-            CLOSER.at_most(*at, law, 0.0, "median relative deviation against 1 / step size"),
-            SAME.below(*at, error[:, -1], 0.1, "relative deviation"),
-            NEURONS.above(*at, same, 0.9, "share of directions"),
-            ALL.above(*at, last.final("directions/learned"), 0.99, "share of directions"),
-        ]
-
-    def figure(self, results: Results) -> Figure:
-        flow, *runs = results.arms.values()
-        loss = [
-            over_members(name, arm.steps * _rate(arm), np.maximum(arm.metric("population/loss"), 1e-5), i)
-            for i, (name, arm) in enumerate(results.arms.items())
-        ]
-        expected = _times(flow)
-        points = [
-            over_members(name, expected[i], _times(arm)[i][None], j + 1, "points", legend=i == 0)
-            for j, (name, arm) in enumerate(list(results.arms.items())[1:])
-            for i in range(min(4, len(arm.seeds)))
-            if np.isfinite(_times(arm)[i]).all()
-        ]
-        known = expected[np.isfinite(expected)]
-        reach = np.array([known.min(), known.max()]) if known.size else np.zeros(2)
-        rates = np.array([_rate(run) for run in runs])
-        error = np.stack([relative_error(_times(run), expected) for run in runs], 1)
-        return Figure(
-            "Fresh samples follow the exact dynamics",
-            [
-                Panel("Loss", "flow time, steps x step size", "expected loss", loss, log_y=True),
-                Panel("Transition times", "gradient flow", "online SGD", [*points, theory("equal", reach, reach)]),
-                Panel(
-                    "Deviation of transition times",
-                    "step size",
-                    "median relative deviation",
-                    [over_members("members", rates, error, 0, "points")],
-                    log_x=True,
-                    log_y=True,
-                ),
-            ],
-        )
+def arms(scale: ScaleName) -> Arms:
+    d, directions, width, batch, horizon, rates = SIZES[scale]
+    common = {"d": d, "directions": directions, "width": width, "sigma_0": 1e-2, "per_decade": 60}
+    flow = additive(plan=FLOW, lr=rates[0], steps=round(horizon / rates[0]), **common)
+    yield arm(flow, by="gradient flow")
+    for rate in rates:
+        plan = {"name": "online", "batch": batch}
+        yield arm(additive(plan=plan, lr=rate, steps=round(horizon / rate), **common), by="SGD", step_size=rate)
 
 
-def _rate(arm: Arm) -> float:
-    return arm.setting("optimizer.lr")
-
-
-def _times(arm: Arm) -> np.ndarray:
+def times(each):
     """(M, P) transition times in units of flow time."""
-    return learned_at(arm) * _rate(arm)
+    return learned_at(each) * each.setting("optimizer.lr")
+
+
+def errors(r):
+    """Step sizes (N,), and each member's median relative deviation from the flow's times (M, N)."""
+    found = [relative_error(times(run), times(r.arm(by="gradient flow"))) for run in r.where(by="SGD")]
+    return np.array(r.values("step_size")), np.stack(found, 1)
+
+
+def come_closer(r):
+    rates, error = errors(r)
+    # Against 1 / step size, so that "shrinks" is a negative slope as everywhere else.
+    return slope_below(of_points(1 / rates, error), 0.0, "median relative deviation against 1 / step size")
+
+
+def same_neurons(r):
+    flow, last = r.arm(by="gradient flow"), r.where(by="SGD")[-1]
+    same = by_direction(last, "neuron")[:, :, -1] == by_direction(flow, "neuron")[:, :, -1]
+    return above((same & np.isfinite(learned_at(last))).mean(1), 0.9, "share of directions")
+
+
+def figure(r: Results) -> Figure:
+    loss = [
+        over_members(each.name, each.steps * each.setting("optimizer.lr"), np.maximum(losses, 1e-5), i)
+        for i, each in enumerate(r.arms.values())
+        for losses in [each.metric("population/loss")]
+    ]
+    expected = times(r.arm(by="gradient flow"))
+    points = [
+        over_members(run.name, expected[i], member[None], j + 1, "points", legend=i == 0)
+        for j, run in enumerate(r.where(by="SGD"))
+        for i, member in enumerate(times(run)[:4])
+        if np.isfinite(member).all()
+    ]
+    known = expected[np.isfinite(expected)]
+    reach = np.array([known.min(), known.max()]) if known.size else np.zeros(2)
+    by_rate = [over_members("members", *errors(r), 0, "points")]
+    title, label = "Deviation of transition times", "median relative deviation"
+    return Figure(
+        "Fresh samples follow the exact dynamics",
+        [
+            Panel("Loss", "flow time, steps x step size", "expected loss", loss, log_y=True),
+            Panel("Transition times", "gradient flow", "online SGD", [*points, theory_line("equal", reach, reach)]),
+            Panel(title, "step size", label, by_rate, log_x=True, log_y=True),
+        ],
+    )
+
+
+recipe = Recipe(
+    name="online-sgd",
+    paper="B",
+    figure_number="theorem 2.1",
+    question="Does training on fresh samples follow the exact dynamics?",
+    about=__doc__,
+    metric="directions/learned",
+    threshold=0.999,
+    scales={"smoke": (2, 15), "laptop": (10, 160), "paper": (8, 200_000)},
+    arms=arms,
+    claims=[
+        Statement(
+            "transition times come closer to gradient flow as the step size falls",
+            "small η suffices (thm. 2.1)",
+            come_closer,
+        ),
+        Statement(
+            "at the smallest step size the median direction is learned within 10 % of its time under the flow",
+            "1 ± o(1)",
+            lambda r: below(errors(r)[1][:, -1], 0.1, "relative deviation"),
+        ),
+        Statement(
+            "at the smallest step size more than 90 % of directions are learned by the same neuron as under the flow",
+            "the same map (theorem 2.1)",
+            same_neurons,
+        ),
+        Statement(
+            "at the smallest step size all directions are learned",
+            "all (theorem 2.1)",
+            lambda r: above(r.where(by="SGD")[-1].final("directions/learned"), 0.99, "share of directions"),
+        ),
+    ],
+    figure=figure,
+)

@@ -12,19 +12,13 @@ chooses, the others are judged.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from functools import partial
 
 import numpy as np
 
-from lopsided.core.recipe import Scale, ScaleName
-from lopsided.core.spec import Spec
-from lopsided.recipes._repetition import SweptRecipe, panel, swept, swept_names, tuned
-from lopsided.recipes._transformers import FEWER_BETAS, RATES, SEEDS, arm, online, six_phases
-from lopsided.report.panels import Figure, Panel, over_members
-from lopsided.stats.verdict import Claim, Statement
-from lopsided.store.results import Results
+from lopsided.recipe import *
+from lopsided.recipes._transformers import FEWER_BETAS, SEEDS, online, rates, six_phases, transformer
 
-ALL = "all parameters repeat"
 FRESH_GROUPS = {
     "W_q": "*.attention.q.*",
     "W_k": "*.attention.k.*",
@@ -34,78 +28,76 @@ FRESH_GROUPS = {
     "embeddings": "[ep][mo][bs]*",
     "W_q and W_k": "*.attention.[qk].*",
 }
-"""Which parameters learn from fresh samples, by the name of the arm. (`[ep][mo][bs]*`: `embedding` and `position`.)"""
-SINGLE = ("W_q", "W_k", "W_o", "MLP", "embeddings")
+"""Which parameters learn from fresh samples. (`[ep][mo][bs]*`: `embedding` and `position`.)"""
 BOTH = "W_q and W_k"
-NEEDS = Statement("fresh samples for W_v alone cost steps", "the most of all single groups (fig. 30, left)")
-JOINT = Statement("fresh samples for W_q and W_k together cost steps", "a significant slowdown (fig. 30, right)")
-MILD = {
-    name: Statement(f"fresh samples for {name} alone cost less than 25 % in steps", "a mild effect (fig. 30, left)")
-    for name in ("W_q", "W_k")
-}
+ALL = {"data": "all parameters repeat"}
 
 
-def _more(name: str) -> Statement:
-    return Statement(f"W_v needs the small set more than {name} does", "W_v the most (fig. 30, left)")
+def fresh(group):
+    return {"data": f"fresh for {group}"}
 
 
-class ParameterAblation(SweptRecipe):
-    name = "parameter-ablation"
-    paper = "C: Less Data, Faster Training"
-    figure_number = "30"
-    question = "Which of a transformer's parameters gain from repetition?"
-    threshold = 0.95
-    scales: ClassVar = {
-        "smoke": Scale(2, 15, "2 CPU cores"),
-        "laptop": Scale(SEEDS, 740, "2 CPU cores"),
-        "paper": Scale(SEEDS, 20_000_000, "2 CPU cores, estimated"),
-    }
-
-    def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        def split(match: str) -> dict[str, Any]:
-            return {
-                "name": "by-group",
-                "plan": six_phases(scale),
-                "others": [{"match": match, "plan": online(scale)}],
-            }
-
-        groups = {BOTH: FRESH_GROUPS[BOTH]} if scale == "smoke" else FRESH_GROUPS
-        plans = {ALL: six_phases(scale)} | {_fresh(name): split(match) for name, match in groups.items()}
-        arms = {name: arm(scale, plan=plan) for name, plan in plans.items()}
-        return swept(arms, RATES[scale], b2=FEWER_BETAS[scale])
-
-    def statements(self) -> list[Statement]:
-        return [NEEDS, *MILD.values(), JOINT, *map(_more, SINGLE)]
-
-    def claims(self, results: Results) -> list[Claim]:
-        at = (self.name, results.scale)
-        base = tuned(results, ALL).times()
-        fresh = {name: tuned(results, _fresh(name)).times() for name in FRESH_GROUPS}
-        return [
-            NEEDS.faster(*at, fresh["W_v"], base, "steps"),
-            *(statement.not_ahead(*at, fresh[name], base, "steps") for name, statement in MILD.items()),
-            JOINT.faster(*at, fresh[BOTH], base, "steps"),
-            *(_more(name).faster(*at, fresh["W_v"], fresh[name], "steps") for name in SINGLE),
-        ]
-
-    def figure(self, results: Results) -> Figure:
-        names = swept_names(results)
-        arms = [tuned(results, name) for name in names]
-        single = [t for t in arms if BOTH not in t.name]
-        pair = [t for t in arms if t.name in (ALL, *map(_fresh, ("W_q", "W_k", BOTH)))]
-        steps = [
-            over_members(t.name, np.array([float(i)]), t.times().ordinal[:, None], i, "points")
-            for i, t in enumerate(arms)
-        ]
-        return Figure(
-            "Which parameters need the small set",
-            [
-                panel(single, "test/accuracy", "steps", "One group learns from fresh samples", log_x=True),
-                panel(pair, "test/accuracy", "steps", "W_q and W_k together", log_x=True),
-                Panel("Steps to learn", "arm", "steps", steps, log_y=True),
-            ],
-        )
+def arms(scale: ScaleName) -> Arms:
+    grid, repeat = rates(scale, FEWER_BETAS), six_phases(scale)
+    yield from swept(partial(transformer, scale, plan=repeat), grid, **ALL)
+    for group in (BOTH,) if scale == "smoke" else FRESH_GROUPS:
+        others = [{"match": FRESH_GROUPS[group], "plan": online(scale)}]
+        plan = {"name": "by-group", "plan": repeat, "others": others}
+        yield from swept(partial(transformer, scale, plan=plan), grid, **fresh(group))
 
 
-def _fresh(name: str) -> str:
-    return f"fresh for {name}"
+def figure(r: Results) -> Figure:
+    every = bests(r)
+    single = [t for t in every if BOTH not in t.name]
+    pair = [t for t in every if t.name in (ALL["data"], *(fresh(g)["data"] for g in ("W_q", "W_k", BOTH)))]
+    steps = [
+        over_members(t.name, np.array([float(i)]), t.times().ordinal[:, None], i, "points") for i, t in enumerate(every)
+    ]
+    return Figure(
+        "Which parameters need the small set",
+        [
+            tuned_curves(single, "test/accuracy", "steps", "One group learns from fresh samples", log_x=True),
+            tuned_curves(pair, "test/accuracy", "steps", "W_q and W_k together", log_x=True),
+            Panel("Steps to learn", "arm", "steps", steps, log_y=True),
+        ],
+    )
+
+
+recipe = Recipe(
+    name="parameter-ablation",
+    paper="C",
+    figure_number="30",
+    question="Which of a transformer's parameters gain from repetition?",
+    about=__doc__,
+    scales={"smoke": (2, 15), "laptop": (SEEDS, 740), "paper": (SEEDS, 20_000_000)},
+    arms=arms,
+    claims=[
+        Statement(
+            "fresh samples for W_v alone cost steps",
+            "the most of all single groups (fig. 30, left)",
+            ahead(ALL, of=fresh("W_v")),
+        ),
+        *(
+            Statement(
+                f"fresh samples for {group} alone cost less than 25 % in steps",
+                "a mild effect (fig. 30, left)",
+                not_ahead(ALL, of=fresh(group)),
+            )
+            for group in ("W_q", "W_k")
+        ),
+        Statement(
+            "fresh samples for W_q and W_k together cost steps",
+            "a significant slowdown (fig. 30, right)",
+            ahead(ALL, of=fresh(BOTH)),
+        ),
+        *(
+            Statement(
+                f"W_v needs the small set more than {group} does",
+                "W_v the most (fig. 30, left)",
+                ahead(fresh(group), of=fresh("W_v")),
+            )
+            for group in ("W_q", "W_k", "W_o", "MLP", "embeddings")
+        ),
+    ],
+    figure=figure,
+)

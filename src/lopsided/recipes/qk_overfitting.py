@@ -12,82 +12,75 @@ beta_2 .95 for both arms. Training accuracy is measured on the set itself.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
-import numpy as np
-
-from lopsided.core.recipe import Recipe, Scale, ScaleName
-from lopsided.core.spec import Spec
+from lopsided.recipe import *
 from lopsided.recipes._transformers import BATCH, RATES, SEEDS, transformer
-from lopsided.report.panels import Figure, curves
-from lopsided.stats.times import Times, time_to_learn
-from lopsided.stats.verdict import Claim, Statement
-from lopsided.store.results import Results
 
-PLAIN, NORM = "default", "QK norm"
 SIZES = {"smoke": (16, 60), "laptop": (256, 2000), "paper": (3200, 10_000)}
 """N, steps: of the first of the paper's six subsets, which its statement is about."""
 BETA = 0.95
 FITTED = 0.95
-STATEMENTS = [
-    Statement("QK norm fits the small set in fewer steps", "sooner in the first phases (fig. 28, left)"),
-    Statement("… and ends with a lower test accuracy", "test accuracy stays low (fig. 28, right)"),
-    Statement("… so that training and test accuracy lie further apart", "over-fits (fig. 28)"),
-]
 
 
-class QKOverfitting(Recipe):
-    name = "qk-overfitting"
-    paper = "C: Less Data, Faster Training"
-    figure_number = "28"
-    question = "Does QK norm make a transformer over-fit a set that it repeats?"
-    threshold = 0.95
-    scales: ClassVar = {
-        "smoke": Scale(2, 5, "2 CPU cores"),
-        "laptop": Scale(2 * SEEDS, 125, "2 CPU cores"),
-        "paper": Scale(SEEDS, 500_000, "2 CPU cores, estimated"),
-    }
-
-    def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        size, steps = SIZES[scale]
-        changes: dict[str, Any] = {
-            "plan": {"name": "fixed", "size": size, "batch": BATCH[scale]},
-            "steps": steps,
-            "probes": [{"name": "train-metrics", "samples": size}],
-            "until": None,
-        }
-        rate = RATES[scale][0]
-        return {
-            name: transformer(scale, rate, BETA, **changes, model={"qk_norm": name == NORM}) for name in (PLAIN, NORM)
-        }
-
-    def statements(self) -> list[Statement]:
-        return STATEMENTS
-
-    def claims(self, results: Results) -> list[Claim]:
-        at = (self.name, results.scale)
-        plain, norm = (results[name] for name in (PLAIN, NORM))
-
-        def apart(arm: Any) -> np.ndarray:
-            return arm.final("train-set/accuracy") - arm.final("test/accuracy")
-
-        test = plain.final("test/accuracy"), norm.final("test/accuracy")
-        return [
-            STATEMENTS[0].faster(*at, _fitted(plain), _fitted(norm), "steps"),
-            STATEMENTS[1].higher(*at, test[1], test[0], "final test accuracy, default minus QK norm"),
-            STATEMENTS[2].higher(*at, apart(plain), apart(norm), "training minus test accuracy at the end"),
-        ]
-
-    def figure(self, results: Results) -> Figure:
-        return Figure(
-            "QK norm and a repeated set",
-            [
-                curves(results, "train-set/accuracy", "steps", "On the set itself", log_x=True),
-                curves(results, "test/accuracy", "steps", "On fresh samples", log_x=True),
-            ],
+def arms(scale: ScaleName) -> Arms:
+    size, steps = SIZES[scale]
+    for queries, norm in (("default", False), ("QK norm", True)):
+        spec = transformer(
+            scale,
+            RATES[scale][0],
+            BETA,
+            plan={"name": "fixed", "size": size, "batch": BATCH[scale]},
+            steps=steps,
+            probes=[{"name": "train-metrics", "samples": size}],
+            until=None,
+            model={"qk_norm": norm},
         )
+        yield arm(spec, queries=queries)
 
 
-def _fitted(arm: Any) -> Times:
-    """Steps until the set itself is known."""
-    return time_to_learn(arm.steps, arm.metric("train-set/accuracy"), FITTED)
+def plain_and_norm(of):
+    """A test's two sides."""
+    return lambda r: [of(r.arm(queries=queries)) for queries in ("default", "QK norm")]
+
+
+fitted = plain_and_norm(lambda each: each.times("train-set/accuracy", FITTED, "steps"))
+tested = plain_and_norm(lambda each: each.final("test/accuracy"))
+apart = plain_and_norm(lambda each: each.final("train-set/accuracy") - each.final("test/accuracy"))
+
+
+def figure(r: Results) -> Figure:
+    return Figure(
+        "QK norm and a repeated set",
+        [
+            curves(r, "train-set/accuracy", "steps", "On the set itself", log_x=True),
+            curves(r, "test/accuracy", "steps", "On fresh samples", log_x=True),
+        ],
+    )
+
+
+recipe = Recipe(
+    name="qk-overfitting",
+    paper="C",
+    figure_number="28",
+    question="Does QK norm make a transformer over-fit a set that it repeats?",
+    about=__doc__,
+    scales={"smoke": (2, 5), "laptop": (2 * SEEDS, 125), "paper": (SEEDS, 500_000)},
+    arms=arms,
+    claims=[
+        Statement(
+            "QK norm fits the small set in fewer steps",
+            "sooner in the first phases (fig. 28, left)",
+            lambda r: decisions.faster(*fitted(r), axis="steps"),
+        ),
+        Statement(
+            "… and ends with a lower test accuracy",
+            "test accuracy stays low (fig. 28, right)",
+            lambda r: higher(*tested(r)[::-1], what="final test accuracy, default minus QK norm"),
+        ),
+        Statement(
+            "… so that training and test accuracy lie further apart",
+            "over-fits (fig. 28)",
+            lambda r: higher(*apart(r), what="training minus test accuracy at the end"),
+        ),
+    ],
+    figure=figure,
+)

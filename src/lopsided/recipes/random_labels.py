@@ -15,125 +15,133 @@ direction, then 2^14.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from functools import partial
 
 import numpy as np
 
-from lopsided.core.recipe import Scale, ScaleName
-from lopsided.core.spec import Spec
-from lopsided.recipes._repetition import (
-    PARITY,
-    RATES,
-    SEEDS,
-    SMALL,
-    STEPS,
-    SweptRecipe,
-    chosen_rates,
-    panel,
-    perceptron,
-    swept,
-    tuned,
-)
-from lopsided.recipes._single_index import RANDOM_FIRST, SMALL_FIRST, gradient_descent, gradient_descent_rates
-from lopsided.report.panels import Figure, curves
-from lopsided.stats.verdict import Claim, Statement
-from lopsided.store.results import Results
+from lopsided.recipe import *
+from lopsided.recipes._repetition import PARITY, RATES, SEEDS, SMALL, STEPS, perceptron
+from lopsided.recipes._single_index import INDEX_RATES, LARGE, RANDOM_FIRST, SMALL_FIRST, gradient_descent
 
-RANDOM, TRUE, LARGE = "small set with random labels first", "small set with true labels first", "large set only"
-INDEX = tuple(f"single-index, {name}" for name in (RANDOM_FIRST, SMALL_FIRST, "large"))
 FIRST = {"smoke": 20, "laptop": 100, "paper": 100}
-COMPARED = {"smoke": 0.5, "laptop": 2.0, "paper": 0.482}
-STATEMENTS = [
-    Statement("a first phase on a small set needs fewer steps in all", "well ahead of the large set (fig. 4a)"),
-    Statement("so does a first phase on random labels", "as fast as with true labels (fig. 4a)"),
-    Statement("after it, ‖a‖/‖W‖ is larger than on the large set", "grows faster on the small set (fig. 4b)"),
-    Statement("… and that of random labels equals that of true labels, within 10 %", "the same curve (fig. 4b)"),
-    Statement("single-index: a first phase on a random direction needs fewer steps", "well ahead (fig. 4c)"),
-    Statement("single-index: after it, ‖a‖/‖W‖ is larger than on the large set", "grows faster (fig. 4d)"),
-    Statement("single-index: … and equals that of the true direction, within 10 %", "the same curve (fig. 4d)"),
-]
+"""Steps of the first phase, of both tasks."""
+COMPARED = {
+    "parity": {"smoke": 0.5, "laptop": 2.0, "paper": 0.482},
+    "single-index": {"smoke": 0.01, "laptop": 0.3, "paper": 0.1},
+}
+"""The rate at which norm ratios are compared."""
 INDEX_D = {"smoke": 8, "laptop": 40, "paper": 40}
-INDEX_COMPARED = {"smoke": 0.01, "laptop": 0.3, "paper": 0.1}
+RANDOM, TRUE, NONE = ({"first": f"{labels} first"} for labels in ("random labels", "true labels", "nothing small"))
+PARITY_ARMS, INDEX_ARMS = {"task": "parity"}, {"task": "single-index"}
 
 
-class RandomLabels(SweptRecipe):
-    name = "random-labels"
-    paper = "C: Less Data, Faster Training"
-    figure_number = "4"
-    question = "Does a small set help even when its labels mean nothing?"
-    threshold = 0.95
-    scales: ClassVar = {
-        "smoke": Scale(2, 3, "2 CPU cores"),
-        "laptop": Scale(SEEDS, 760, "2 CPU cores"),
-        "paper": Scale(SEEDS, 500_000, "2 CPU cores, estimated"),
-    }
-
-    def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        large, steps, first = 2 ** PARITY[scale][0], STEPS[scale], FIRST[scale]
-
-        def arm(*phases: dict[str, Any]):
-            plan = {"name": "full-batch-phases", "phases": phases}
-            return lambda lr: perceptron(scale, lr, plan=plan, training_set={"remove": "repeats"})
-
-        then = {"steps": steps - first, "size": large}
-        small = {"steps": first, "size": SMALL[scale]}
-        arms = {
-            RANDOM: arm({**small, "labels": "random"}, then),
-            TRUE: arm(small, then),
-            LARGE: arm({"steps": steps, "size": large}),
-        }
-        index = {f"single-index, {n}": make for n, make in gradient_descent(scale, INDEX_D[scale], random=True).items()}
-        return swept(arms, RATES[scale]) | swept(index, gradient_descent_rates(scale))
-
-    def statements(self) -> list[Statement]:
-        return STATEMENTS
-
-    def claims(self, results: Results) -> list[Claim]:
-        at = (self.name, results.scale)
-        random, true, large = (tuned(results, name).times() for name in (RANDOM, TRUE, LARGE))
-        ratios = [_ratio(results, name) for name in (RANDOM, TRUE, LARGE)]
-        return [
-            STATEMENTS[0].faster(*at, large, true, "steps"),
-            STATEMENTS[1].faster(*at, large, random, "steps"),
-            STATEMENTS[2].higher(*at, ratios[2], ratios[0], "‖a‖/‖W‖ after the first phase, random labels"),
-            STATEMENTS[3].near(*at, ratios[0] / ratios[1], 1.0, 0.1, "‖a‖/‖W‖, random over true labels, by seed"),
-            *self._index_claims(results),
-        ]
-
-    def _index_claims(self, results: Results) -> list[Claim]:
-        at = (self.name, results.scale)
-        random, large = (tuned(results, name).times() for name in (INDEX[0], INDEX[2]))
-        ratios = [_ratio(results, name) for name in INDEX]
-        return [
-            STATEMENTS[4].faster(*at, large, random, "steps"),
-            STATEMENTS[5].higher(*at, ratios[2], ratios[0], "‖a‖/‖W‖ after the first phase, random direction"),
-            STATEMENTS[6].near(*at, ratios[0] / ratios[1], 1.0, 0.1, "‖a‖/‖W‖, random over true direction, by seed"),
-        ]
-
-    def figure(self, results: Results) -> Figure:
-        names = (RANDOM, TRUE, LARGE)
-        arms = [tuned(results, name) for name in names]
-        index = [tuned(results, name) for name in INDEX]
-        compared, index_compared = ([_compared(results, name) for name in group] for group in (names, INDEX))
-        return Figure(
-            "Labels do not matter for the head start",
-            [
-                panel(arms, "test/accuracy", "steps", "At each arm's best rate"),
-                curves(results, "norm/ratio", "steps", "‖a‖ / ‖W‖ at one rate", arms=compared),
-                chosen_rates(results, names),
-                panel(index, "test/loss", "steps", "Single-index, at each arm's best rate"),
-                curves(results, "norm/ratio", "steps", "Single-index, ‖a‖ / ‖W‖ at one rate", arms=index_compared),
-            ],
-        )
+def arms(scale: ScaleName) -> Arms:
+    large, steps, first = 2 ** PARITY[scale][0], STEPS[scale], FIRST[scale]
+    then, small = {"steps": steps - first, "size": large}, {"steps": first, "size": SMALL[scale]}
+    for which, phases in (
+        (RANDOM, [{**small, "labels": "random"}, then]),
+        (TRUE, [small, then]),
+        (NONE, [{"steps": steps, "size": large}]),
+    ):
+        plan = {"name": "full-batch-phases", "phases": phases}
+        make = partial(perceptron, scale, plan=plan, training_set={"remove": "repeats"})
+        yield from swept(make, {"lr": RATES[scale]}, **PARITY_ARMS, **which)
+    index = gradient_descent(scale, INDEX_D[scale], random=True)
+    for which, data in ((TRUE, SMALL_FIRST), (NONE, LARGE), (RANDOM, RANDOM_FIRST)):
+        yield from swept(index[data], {"lr": INDEX_RATES[scale]}, **INDEX_ARMS, **which)
 
 
-def _compared(results: Results, name: str) -> str:
-    rate = (INDEX_COMPARED if name in INDEX else COMPARED)[results.scale]
-    return f"{name}, lr {rate:g}"
+def compared(r, task):
+    """The arms with random labels, true labels and nothing first, at the one rate."""
+    at = {"task": task, "lr": COMPARED[task][r.scale]}
+    return [r.arm(**at, **which) for which in (RANDOM, TRUE, NONE)]
 
 
-def _ratio(results: Results, name: str) -> np.ndarray:
-    """(M,) norm ratio of every member at the end of the first phase (nobody has left by then)."""
-    arm = results[_compared(results, name)]
-    at = int(np.searchsorted(arm.steps, FIRST[results.scale]))  # phase 1 has as many steps for both tasks
-    return arm.metric("norm/ratio")[:, min(at, len(arm.steps) - 1)]
+def ratios(r, task):
+    """(M,) norm ratio of every member at the end of the first phase (nobody has left by then), of the same arms."""
+    found = []
+    for each in compared(r, task):
+        at = int(np.searchsorted(each.steps, FIRST[r.scale]))
+        found.append(each.metric("norm/ratio")[:, min(at, len(each.steps) - 1)])
+    return found
+
+
+def grows(task, said):
+    def test(r):
+        random, _, none = ratios(r, task)
+        return higher(none, random, f"‖a‖/‖W‖ after the first phase, random {said}")
+
+    return test
+
+
+def same_growth(task, said):
+    def test(r):
+        random, true, _ = ratios(r, task)
+        return near(random / true, 1.0, 0.1, f"‖a‖/‖W‖, random over true {said}, by seed")
+
+    return test
+
+
+def figure(r: Results) -> Figure:
+    parity = bests(r, **PARITY_ARMS)
+    index = [t for which in (RANDOM, TRUE, NONE) for t in bests(r, **INDEX_ARMS, **which)]
+    at_one_rate = [[each.name for each in compared(r, task)] for task in COMPARED]
+    return Figure(
+        "Labels do not matter for the head start",
+        [
+            tuned_curves(parity, "test/accuracy", "steps", "At each arm's best rate"),
+            curves(r, "norm/ratio", "steps", "‖a‖ / ‖W‖ at one rate", arms=at_one_rate[0]),
+            chosen_rates(r, **PARITY_ARMS),
+            tuned_curves(index, "test/loss", "steps", "Single-index, at each arm's best rate"),
+            curves(r, "norm/ratio", "steps", "Single-index, ‖a‖ / ‖W‖ at one rate", arms=at_one_rate[1]),
+        ],
+    )
+
+
+recipe = Recipe(
+    name="random-labels",
+    paper="C",
+    figure_number="4",
+    question="Does a small set help even when its labels mean nothing?",
+    about=__doc__,
+    scales={"smoke": (2, 3), "laptop": (SEEDS, 760), "paper": (SEEDS, 500_000)},
+    arms=arms,
+    claims=[
+        Statement(
+            "a first phase on a small set needs fewer steps in all",
+            "well ahead of the large set (fig. 4a)",
+            ahead(PARITY_ARMS | TRUE, of=PARITY_ARMS | NONE),
+        ),
+        Statement(
+            "so does a first phase on random labels",
+            "as fast as with true labels (fig. 4a)",
+            ahead(PARITY_ARMS | RANDOM, of=PARITY_ARMS | NONE),
+        ),
+        Statement(
+            "after it, ‖a‖/‖W‖ is larger than on the large set",
+            "grows faster on the small set (fig. 4b)",
+            grows("parity", "labels"),
+        ),
+        Statement(
+            "… and that of random labels equals that of true labels, within 10 %",
+            "the same curve (fig. 4b)",
+            same_growth("parity", "labels"),
+        ),
+        Statement(
+            "single-index: a first phase on a random direction needs fewer steps",
+            "well ahead (fig. 4c)",
+            ahead(INDEX_ARMS | RANDOM, of=INDEX_ARMS | NONE),
+        ),
+        Statement(
+            "single-index: after it, ‖a‖/‖W‖ is larger than on the large set",
+            "grows faster (fig. 4d)",
+            grows("single-index", "direction"),
+        ),
+        Statement(
+            "single-index: … and equals that of the true direction, within 10 %",
+            "the same curve (fig. 4d)",
+            same_growth("single-index", "direction"),
+        ),
+    ],
+    figure=figure,
+)

@@ -12,63 +12,67 @@ quotient S3 of the group alone gives, where half of the uniform networks stall.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from lopsided.core.recipe import Recipe, Scale, ScaleName
-from lopsided.core.spec import Spec
-from lopsided.recipes._frequency import UNIFORM, power_law, reaches, tracking
-from lopsided.report.panels import Figure, curves
-from lopsided.stats.verdict import Claim, Statement
-from lopsided.store.results import Results
+from lopsided.recipe import *
+from lopsided.recipes._frequency import UNIFORM, power_law, tracking
 
 ORDERS = ("lexicographic", "random", "reversed")
-LEARNS = {
-    order: Statement(
-        f"{order} order at exponent 1.5 ends above uniform skills in uniform-test accuracy",
-        "all three orders learn S5, uniform skills do not (fig. 10)",
-    )
-    for order in ORDERS
-}
-FIRST = {
-    order: Statement(
-        f"lexicographic order reaches a quarter of the test samples with less compute than {order} order",
-        "lexicographic order is slightly faster than random order, reversed order similar (fig. 10)",
-    )
-    for order in ORDERS[1:]
-}
+QUARTER = 0.25
 
 
-class RankOrder(Recipe):
-    name = "rank-order"
-    paper = "A: The Power of Power Law"
-    figure_number = "10"
-    question = "Does it matter which skills are frequent?"
-    threshold = 0.25
-    scales: ClassVar = {
-        "smoke": Scale(2, 8, "2 CPU cores"),
-        "laptop": Scale(12, 630, "2 CPU cores"),
-        "paper": Scale(3, 5e6, "2 CPU cores, estimated"),
-    }
+def arms(scale: ScaleName) -> Arms:
+    yield arm(tracking(scale, UNIFORM), skills="uniform")
+    for order in ORDERS:
+        yield arm(tracking(scale, power_law(1.5), rank_order=order), order=order)
 
-    def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        arms = {"uniform": tracking(scale, UNIFORM)}
-        return arms | {order: tracking(scale, power_law(1.5), rank_order=order) for order in ORDERS}
 
-    def statements(self) -> list[Statement]:
-        return [*LEARNS.values(), *FIRST.values()]
+def ends_above_uniform(order):
+    def final(r, **at):
+        return r.arm(**at).final("test/accuracy")
 
-    def claims(self, results: Results) -> list[Claim]:
-        at = (self.name, results.scale)
-        uniform = results["uniform"].final(self.metric)
-        times = {order: reaches(results[order], self.metric, self.threshold) for order in ORDERS}
-        return [
-            *(s.higher(*at, uniform, results[o].final(self.metric), "final accuracy") for o, s in LEARNS.items()),
-            *(s.faster(*at, times[o], times["lexicographic"], "compute") for o, s in FIRST.items()),
-        ]
+    return lambda r: higher(final(r, skills="uniform"), final(r, order=order), "final accuracy")
 
-    def figure(self, results: Results) -> Figure:
-        chance = {"chance": results["uniform"].setting("task.chance")}
-        bins = [f"bin{b}/accuracy" for b in range(1, 6)]
-        panels = [curves(results, self.metric, "samples", "All skills", marks=chance)]
-        panels += [curves(results, bins, "samples", f"Per rank bin: {order}", arms=[order]) for order in ORDERS]
-        return Figure("The order of skills: who holds the first ranks", panels)
+
+def lexicographic_is_ahead_of(order):
+    def times(r, order):
+        return r.arm(order=order).times("test/accuracy", QUARTER)
+
+    return lambda r: decisions.faster(times(r, order), times(r, "lexicographic"), "compute")
+
+
+def figure(r: Results) -> Figure:
+    chance = {"chance": r.arm(skills="uniform").setting("task.chance")}
+    bins = [f"bin{b}/accuracy" for b in range(1, 6)]
+    panels = [curves(r, "test/accuracy", "samples", "All skills", marks=chance)]
+    panels += [curves(r, bins, "samples", f"Per rank bin: {order}", arms=[order]) for order in ORDERS]
+    return Figure("The order of skills: who holds the first ranks", panels)
+
+
+recipe = Recipe(
+    name="rank-order",
+    paper="A",
+    figure_number="10",
+    question="Does it matter which skills are frequent?",
+    about=__doc__,
+    threshold=QUARTER,
+    scales={"smoke": (2, 8), "laptop": (12, 630), "paper": (3, 5e6)},
+    arms=arms,
+    claims=[
+        *(
+            Statement(
+                f"{order} order at exponent 1.5 ends above uniform skills in uniform-test accuracy",
+                "all three orders learn S5, uniform skills do not (fig. 10)",
+                ends_above_uniform(order),
+            )
+            for order in ORDERS
+        ),
+        *(
+            Statement(
+                f"lexicographic order reaches a quarter of the test samples with less compute than {order} order",
+                "lexicographic order is slightly faster than random order, reversed order similar (fig. 10)",
+                lexicographic_is_ahead_of(order),
+            )
+            for order in ORDERS[1:]
+        ),
+    ],
+    figure=figure,
+)

@@ -14,122 +14,105 @@ they differ most.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
-from lopsided.core.recipe import Recipe, Scale, ScaleName
-from lopsided.core.spec import Spec
+from lopsided.recipe import *
 from lopsided.recipes._strength import FAST, IDEALISED, additive, expected_loss, geometric_mean, learned_from
-from lopsided.report.panels import Figure, Panel, over_members, power_law, theory
-from lopsided.stats.slopes import PowerLaw, each_slope, segmented
-from lopsided.stats.verdict import Claim, Statement
-from lopsided.store.results import Arm, Results
+from lopsided.stats.slopes import each_slope, segmented
 from lopsided.theory.scaling import time_exponent
 
 BETAS = (0.75, 1.0, 1.5)
 DEGREES = (4, 6)
+SIZE = {"smoke": {4: 24, 6: 16}, "laptop": {4: 512, 6: 256}, "paper": {4: 2048, 6: 256}}
+STEPS = {"smoke": {4: 400, 6: 800}, "laptop": {4: 12_000, 6: 30_000}, "paper": {4: 200_000, 6: 800_000}}
+WIDTH = {"smoke": 8, "laptop": 96, "paper": 512}
 TOLERANCE = 0.2
 """Share of the predicted exponent by which a slope may differ."""
 
 
-def _sloped(degree: int, beta: float) -> Statement:
-    exponent = f"{time_exponent(beta):.3g}"
-    return Statement(
-        f"J = {degree}, beta = {beta:g}: the loss falls as time to the power (1 - 2 beta) / beta = {exponent}",
-        f"slope {exponent} (proposition 2.2)",
-    )
+def arms(scale: ScaleName) -> Arms:
+    for degree in DEGREES:
+        size = SIZE[scale][degree]
+        common = {"d": size, "directions": size, "width": WIDTH[scale], "degree": degree, "lr": 0.2}
+        common |= {"steps": STEPS[scale][degree], "per_decade": 30, "sigma_0": 1e-2}
+        for beta in BETAS:
+            at = {"J": degree, "beta": beta}
+            measured = additive(beta=beta, plan=FAST, probes=("population-loss", "learned-count"), **common)
+            yield arm(measured, **at, of="measured")
+            yield arm(additive(beta=beta, plan=IDEALISED, probes=(), **common), **at, of="theory")
 
 
-def _like_idealised(degree: int) -> Statement:
+def pair(r, degree, beta):
+    """The measured arm and the idealised one."""
+    return [r.arm(J=degree, beta=beta, of=of) for of in ("measured", "theory")]
+
+
+def law(each):
+    """The power law between the first learned direction and the end of training."""
+    loss = expected_loss(each)
+    return segmented(each.steps, loss, (learned_from(each.steps, loss), float(each.steps[-1])))
+
+
+def falls_as_predicted(degree, beta):
+    exponent = time_exponent(beta)
+
+    def test(r):
+        found = law(pair(r, degree, beta)[0])
+        return slope_near(found, exponent, TOLERANCE * abs(exponent), "log expected loss against steps")
+
+    said = f"J = {degree}, beta = {beta:g}: the loss falls as time to the power (1 - 2 beta) / beta = {exponent:.3g}"
+    return Statement(said, f"slope {exponent:.3g} (proposition 2.2)", test)
+
+
+def like_idealised(degree):
+    def test(r):
+        """At the beta where the two differ most."""
+        ratios = []
+        for beta in BETAS:
+            measured, ideal = pair(r, degree, beta)
+            window = law(measured)[3:5]
+            both = [each_slope(each.steps, expected_loss(each), window) for each in (measured, ideal)]
+            ratios.append((both[0] - both[1]) / abs(time_exponent(beta)))
+        worst = int(np.argmax(np.abs(np.mean(ratios, 1))))
+        what = f"difference of slopes over the exponent's size, the worst beta ({BETAS[worst]:g})"
+        return near(ratios[worst], 0.0, 0.1, what)
+
     return Statement(
         f"J = {degree}: on the same window the slope equals that of the idealised run, within 10 % of the exponent",
         "the idealised and the empirical law agree (figure 2)",
+        test,
     )
 
 
-class ScalingTime(Recipe):
-    name = "scaling-time"
-    paper = "B: Emergence and scaling laws in SGD learning of shallow neural networks"
-    figure_number = "proposition 2.2"
-    question = "Do the strengths of the features decide the exponent of the scaling law?"
-    metric = "directions/learned"
-    threshold = 0.1
-    scales: ClassVar = {
-        "smoke": Scale(2, 12, "2 CPU cores"),
-        "laptop": Scale(16, 490, "2 CPU cores"),
-        "paper": Scale(8, 40_000, "2 CPU cores, estimated"),
-    }
-
-    def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        size = {"smoke": {4: 24, 6: 16}, "laptop": {4: 512, 6: 256}, "paper": {4: 2048, 6: 256}}[scale]
-        steps = {
-            "smoke": {4: 400, 6: 800},
-            "laptop": {4: 12_000, 6: 30_000},
-            "paper": {4: 200_000, 6: 800_000},
-        }[scale]
-        width = {"smoke": 8, "laptop": 96, "paper": 512}[scale]
-        arms = {}
-        for degree in DEGREES:
-            common = {"d": size[degree], "directions": size[degree], "width": width, "degree": degree, "lr": 0.2}
-            common |= {"steps": steps[degree], "per_decade": 30, "sigma_0": 1e-2}
-            for beta in BETAS:
-                arms[f"J = {degree}, beta = {beta:g}"] = additive(
-                    beta=beta, plan=FAST, probes=("population-loss", "learned-count"), **common
-                )
-                arms[f"J = {degree}, beta = {beta:g}, theory"] = additive(
-                    beta=beta, plan=IDEALISED, probes=(), **common
-                )
-        return arms
-
-    def statements(self) -> list[Statement]:
-        return [s for j in DEGREES for s in (*(_sloped(j, beta) for beta in BETAS), _like_idealised(j))]
-
-    def claims(self, results: Results) -> list[Claim]:
-        at = (self.name, results.scale)
-        found = []
-        for degree in DEGREES:
-            ratios = []
-            for beta in BETAS:
-                measured, ideal = _pair(results, degree, beta)
-                law, expected = _law(measured), time_exponent(beta)
-                of = "log expected loss against steps"
-                found.append(_sloped(degree, beta).slope(*at, law, expected, TOLERANCE * abs(expected), of))
-                window = law.begins, law.ends
-                both = [each_slope(arm.steps, expected_loss(arm), window) for arm in (measured, ideal)]
-                ratios.append((both[0] - both[1]) / abs(expected))
-            worst = int(np.argmax(np.abs(np.mean(ratios, 1))))
-            what = f"difference of slopes over the exponent's size, the worst beta ({BETAS[worst]:g})"
-            found.append(_like_idealised(degree).near(*at, ratios[worst], 0.0, 0.1, what))
-        return found
-
-    def figure(self, results: Results) -> Figure:
-        panels = []
-        for degree in DEGREES:
-            lines = []
-            for colour, beta in enumerate(BETAS):
-                measured, ideal = _pair(results, degree, beta)
-                law = _law(measured)
-                mean = geometric_mean(expected_loss(measured))
-                lines.append(over_members(f"beta = {beta:g}", measured.steps, expected_loss(measured), colour))
-                lines.append(
-                    theory("idealised", ideal.steps, geometric_mean(expected_loss(ideal)), colour, legend=False)
-                )
-                middle = float(np.sqrt(law.begins * law.ends))
-                through = middle, 1.6 * float(np.interp(np.log(middle), np.log(measured.steps), mean))
-                lines.append(
-                    power_law(f"slope {time_exponent(beta):.2f}", (law.begins, law.ends), through, time_exponent(beta))
-                )
-            panels.append(Panel(f"J = {degree}", "steps", "expected loss", lines, log_x=True, log_y=True))
-        return Figure("The strengths decide the exponent (coloured dashes: idealised)", panels)
+def panel(r, degree):
+    lines = []
+    for colour, beta in enumerate(BETAS):
+        measured, ideal = pair(r, degree, beta)
+        found, mean = law(measured), geometric_mean(expected_loss(measured))
+        lines.append(over_members(f"beta = {beta:g}", measured.steps, expected_loss(measured), colour))
+        lines.append(theory_line("idealised", ideal.steps, geometric_mean(expected_loss(ideal)), colour, legend=False))
+        middle, slope = float(np.sqrt(found.begins * found.ends)), time_exponent(beta)
+        through = middle, 1.6 * float(np.interp(np.log(middle), np.log(measured.steps), mean))
+        lines.append(slope_line(f"slope {slope:.2f}", (found.begins, found.ends), through, slope))
+    return Panel(f"J = {degree}", "steps", "expected loss", lines, log_x=True, log_y=True)
 
 
-def _pair(results: Results, degree: int, beta: float) -> tuple[Arm, Arm]:
-    name = f"J = {degree}, beta = {beta:g}"
-    return results[name], results[f"{name}, theory"]
-
-
-def _law(arm: Arm) -> PowerLaw:
-    """The power law between the first learned direction and the end of training."""
-    loss = expected_loss(arm)
-    return segmented(arm.steps, loss, (learned_from(arm.steps, loss), float(arm.steps[-1])))
+recipe = Recipe(
+    name="scaling-time",
+    paper="B",
+    figure_number="proposition 2.2",
+    question="Do the strengths of the features decide the exponent of the scaling law?",
+    about=__doc__,
+    metric="directions/learned",
+    threshold=0.1,
+    scales={"smoke": (2, 12), "laptop": (16, 490), "paper": (8, 40_000)},
+    arms=arms,
+    claims=[
+        claim
+        for degree in DEGREES
+        for claim in (*(falls_as_predicted(degree, beta) for beta in BETAS), like_idealised(degree))
+    ],
+    figure=lambda r: Figure(
+        "The strengths decide the exponent (coloured dashes: idealised)", [panel(r, degree) for degree in DEGREES]
+    ),
+)

@@ -16,28 +16,11 @@ paper names none), square for the single-index model.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from functools import partial
 
-from lopsided.core.recipe import Scale, ScaleName
-from lopsided.core.spec import Spec
-from lopsided.recipes._repetition import SEEDS, SweptRecipe, Tuned, panel, perceptron, swept, swept_names, tuned
-from lopsided.recipes._single_index import gradient_descent, gradient_descent_rates, index_spec
-from lopsided.report.panels import Figure
-from lopsided.stats.verdict import Claim, Statement
-from lopsided.store.results import Results
-
-GD_STEPS = Statement("full-batch GD: the small set needs fewer steps", "1,500 against more than 2,000 steps (fig. 2b)")
-GD_COMPUTE = Statement(
-    "full-batch GD: the small set needs less compute",
-    "about 100 times less for 2^14 against 2^20 (fig. 2b)",
-)
-SGD_STEPS = Statement(
-    "mini-batch SGD: a repeated small set needs fewer steps, and so less compute, than fresh samples",
-    "the small set is ahead throughout training (fig. 2a)",
-)
-INDEX_STEPS = Statement("single-index, GD: a small set first needs fewer steps", "ahead throughout (fig. 2d)")
-INDEX_COMPUTE = Statement("single-index, GD: a small set first needs less compute", "ahead throughout (fig. 2d)")
-INDEX_SGD = Statement("single-index, SGD: a small set first needs fewer steps than fresh samples", "ahead (fig. 2c)")
+from lopsided.recipe import *
+from lopsided.recipes._repetition import SEEDS, perceptron
+from lopsided.recipes._single_index import INDEX_RATES, gradient_descent, index_spec
 
 PARITY = {"smoke": (8, 2, 2**5, 2**7, 16), "laptop": (20, 6, 2**13, 2**17, 128), "paper": (20, 6, 2**14, 2**20, 128)}
 """d, k, small set, large set, mini-batch."""
@@ -59,98 +42,103 @@ INDEX_SGD_RATES = {
     "laptop": (0.02, 0.03, 0.04),
     "paper": (0.02, 0.024, 0.029, 0.035, 0.041, 0.05),
 }
+GD, SGD, INDEX_GD, INDEX_SGD = (
+    {"task": task, "by": by} for task in ("parity", "single-index") for by in ("gradient descent", "SGD")
+)
+SMALL, LARGE, FRESH, FIRST = ({"data": data} for data in ("small set", "large set", "fresh samples", "small set first"))
 
 
-class SmallVsLarge(SweptRecipe):
-    name = "small-vs-large"
-    paper = "C: Less Data, Faster Training"
-    figure_number = "1, 2 (perceptrons)"
-    question = "Does a multi-layer perceptron learn faster from fewer samples?"
-    threshold = 0.95
-    scales: ClassVar = {
-        "smoke": Scale(2, 6, "2 CPU cores"),
-        "laptop": Scale(18, 810, "2 CPU cores"),
-        "paper": Scale(SEEDS, 300_000, "2 CPU cores, estimated"),
-    }
-
-    def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        return self._parity(scale) | self._index(scale)
-
-    def _parity(self, scale: ScaleName) -> dict[str, Spec]:
-        d, k, small, large, batch = PARITY[scale]
-        gd_steps, sgd_steps = PARITY_STEPS[scale]
-        samples = 64 if scale == "smoke" else 4096
-
-        def arm(steps: int, every: int, **plan: Any):
-            evaluation = {"every": every, "samples": samples}
-            task = {"name": "sparse-parity", "d": d, "k": k}
-            return lambda lr: perceptron(scale, lr, task=task, plan=plan, steps=steps, evaluation=evaluation)
-
-        gd = {
-            f"GD, N = {_power(size)}": arm(gd_steps, 20 if scale == "smoke" else 25, name="full-batch", size=size)
-            for size in (small, large)
-        }
-        every = 20 if scale == "smoke" else 50
-        sgd = {
-            f"SGD, N = {_power(small)}": arm(sgd_steps, every, name="fixed", size=small, batch=batch),
-            "SGD, fresh samples": arm(sgd_steps, every, name="online", batch=batch),
-        }
-        return swept(gd, PARITY_RATES[scale][0]) | swept(sgd, PARITY_RATES[scale][1])
-
-    def _index(self, scale: ScaleName) -> dict[str, Spec]:
-        d, small, batch, steps, first = INDEX_SGD_SIZES[scale]
-        every = 20 if scale == "smoke" else 50
-        # Draws are with replacement: a set far larger than all that is drawn stands for fresh samples.
-        phases = [{"steps": first, "size": small}, {"steps": steps - first, "size": 2**30}]
-        plans: dict[str, dict[str, Any]] = {
-            "small first": {"name": "phases", "batch": batch, "phases": phases},
-            "fresh": {"name": "online", "batch": batch},
-        }
-
-        def arm(plan: dict[str, Any]):
-            return lambda lr: index_spec(scale, lr, d, plan, steps, every)
-
-        gd = {f"single-index GD, {name}": make for name, make in gradient_descent(scale, d).items()}
-        sgd = {f"single-index SGD, {name}": arm(plan) for name, plan in plans.items()}
-        return swept(gd, gradient_descent_rates(scale)) | swept(sgd, INDEX_SGD_RATES[scale])
-
-    def statements(self) -> list[Statement]:
-        return [GD_STEPS, GD_COMPUTE, SGD_STEPS, INDEX_STEPS, INDEX_COMPUTE, INDEX_SGD]
-
-    def claims(self, results: Results) -> list[Claim]:
-        at = (self.name, results.scale)
-        (gd_small, gd_large), (sgd_small, sgd_fresh), (first, large), (sgd_first, fresh) = _pairs(results)
-        return [
-            GD_STEPS.faster(*at, gd_large.times(), gd_small.times(), "steps"),
-            GD_COMPUTE.faster(*at, gd_large.times("samples"), gd_small.times("samples"), "compute"),
-            SGD_STEPS.faster(*at, sgd_fresh.times(), sgd_small.times(), "steps"),
-            INDEX_STEPS.faster(*at, large.times(), first.times(), "steps"),
-            INDEX_COMPUTE.faster(*at, large.times("samples"), first.times("samples"), "compute"),
-            INDEX_SGD.faster(*at, fresh.times(), sgd_first.times(), "steps"),
-        ]
-
-    def figure(self, results: Results) -> Figure:
-        gd, sgd, index, index_sgd = _pairs(results)
-        accuracy, loss = "test/accuracy", "test/loss"
-        return Figure(
-            "Fewer samples, faster",
-            [
-                panel(gd, accuracy, "steps", "Parity, gradient descent, against steps"),
-                panel(gd, accuracy, "samples", "… against compute"),
-                panel(sgd, accuracy, "steps", "Parity, SGD"),
-                panel(gd, "norm/ratio", "steps", "Parity, GD: ‖a‖ / ‖W‖"),
-                panel(index, loss, "steps", "Single-index, gradient descent"),
-                panel(index_sgd, loss, "steps", "Single-index, SGD"),
-            ],
-        )
+def arms(scale: ScaleName) -> Arms:
+    yield from parity(scale)
+    yield from single_index(scale)
 
 
-def _pairs(results: Results) -> list[tuple[Tuned, Tuned]]:
-    """(small, large) of the four comparisons, at their best rates."""
-    names = swept_names(results)
-    arms = [tuned(results, name) for name in names]
-    return [(arms[i], arms[i + 1]) for i in range(0, 8, 2)]
+def parity(scale):
+    d, k, small, large, batch = PARITY[scale]
+    (gd_steps, sgd_steps), (gd_rates, sgd_rates) = PARITY_STEPS[scale], PARITY_RATES[scale]
+    smoke = scale == "smoke"
+
+    def make(steps, every, plan):
+        evaluation = {"every": 20 if smoke else every, "samples": 64 if smoke else 4096}
+        task = {"name": "sparse-parity", "d": d, "k": k}
+        return partial(perceptron, scale, task=task, plan=plan, steps=steps, evaluation=evaluation)
+
+    for data, size in ((SMALL, small), (LARGE, large)):
+        plan = {"name": "full-batch", "size": size}
+        yield from swept(make(gd_steps, 25, plan), {"lr": gd_rates}, **GD, **data, N=size)
+    fixed = {"name": "fixed", "size": small, "batch": batch}
+    for data, plan in ((SMALL, fixed), (FRESH, {"name": "online", "batch": batch})):
+        yield from swept(make(sgd_steps, 50, plan), {"lr": sgd_rates}, **SGD, **data)
 
 
-def _power(n: int) -> str:
-    return f"2^{n.bit_length() - 1}"
+def single_index(scale):
+    d, small, batch, steps, first = INDEX_SGD_SIZES[scale]
+    every = 20 if scale == "smoke" else 50
+    for data, make in zip((FIRST, LARGE), gradient_descent(scale, d).values(), strict=True):
+        yield from swept(make, {"lr": INDEX_RATES[scale]}, **INDEX_GD, **data)
+    # Draws are with replacement: a set far larger than all that is drawn stands for fresh samples.
+    phases = [{"steps": first, "size": small}, {"steps": steps - first, "size": 2**30}]
+    phased = {"name": "phases", "batch": batch, "phases": phases}
+    for data, plan in ((FIRST, phased), (FRESH, {"name": "online", "batch": batch})):
+        make = partial(index_spec, scale, d=d, plan=plan, steps=steps, every=every)
+        yield from swept(make, {"lr": INDEX_SGD_RATES[scale]}, **INDEX_SGD, **data)
+
+
+def figure(r: Results) -> Figure:
+    gd, sgd, index, index_sgd = (bests(r, **kind) for kind in (GD, SGD, INDEX_GD, INDEX_SGD))
+    accuracy, loss = "test/accuracy", "test/loss"
+    return Figure(
+        "Fewer samples, faster",
+        [
+            tuned_curves(gd, accuracy, "steps", "Parity, gradient descent, against steps"),
+            tuned_curves(gd, accuracy, "samples", "… against compute"),
+            tuned_curves(sgd, accuracy, "steps", "Parity, SGD"),
+            tuned_curves(gd, "norm/ratio", "steps", "Parity, GD: ‖a‖ / ‖W‖"),
+            tuned_curves(index, loss, "steps", "Single-index, gradient descent"),
+            tuned_curves(index_sgd, loss, "steps", "Single-index, SGD"),
+        ],
+    )
+
+
+recipe = Recipe(
+    name="small-vs-large",
+    paper="C",
+    figure_number="1, 2 (perceptrons)",
+    question="Does a multi-layer perceptron learn faster from fewer samples?",
+    about=__doc__,
+    scales={"smoke": (2, 6), "laptop": (18, 810), "paper": (SEEDS, 300_000)},
+    arms=arms,
+    claims=[
+        Statement(
+            "full-batch GD: the small set needs fewer steps",
+            "1,500 against more than 2,000 steps (fig. 2b)",
+            ahead(GD | SMALL, of=GD | LARGE),
+        ),
+        Statement(
+            "full-batch GD: the small set needs less compute",
+            "about 100 times less for 2^14 against 2^20 (fig. 2b)",
+            ahead(GD | SMALL, of=GD | LARGE, axis="samples"),
+        ),
+        Statement(
+            "mini-batch SGD: a repeated small set needs fewer steps, and so less compute, than fresh samples",
+            "the small set is ahead throughout training (fig. 2a)",
+            ahead(SGD | SMALL, of=SGD | FRESH),
+        ),
+        Statement(
+            "single-index, GD: a small set first needs fewer steps",
+            "ahead throughout (fig. 2d)",
+            ahead(INDEX_GD | FIRST, of=INDEX_GD | LARGE),
+        ),
+        Statement(
+            "single-index, GD: a small set first needs less compute",
+            "ahead throughout (fig. 2d)",
+            ahead(INDEX_GD | FIRST, of=INDEX_GD | LARGE, axis="samples"),
+        ),
+        Statement(
+            "single-index, SGD: a small set first needs fewer steps than fresh samples",
+            "ahead (fig. 2c)",
+            ahead(INDEX_SGD | FIRST, of=INDEX_SGD | FRESH),
+        ),
+    ],
+    figure=figure,
+)

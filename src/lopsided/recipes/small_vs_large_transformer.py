@@ -15,98 +15,79 @@ one seed in three chooses, the others are judged.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from lopsided.core.recipe import Scale, ScaleName
-from lopsided.core.spec import Spec
+from lopsided.recipe import *
 from lopsided.recipes import _sequences as sequences
-from lopsided.recipes._repetition import SweptRecipe, panel, swept, tuned
 from lopsided.recipes._transformers import (
     BETAS,
     FEWER_BETAS,
     LARGER_BATCH,
     RATES,
     SEEDS,
-    arm,
     online,
+    parity,
     phased,
     six_phases,
 )
-from lopsided.report.panels import Figure
-from lopsided.stats.verdict import Claim, Statement
-from lopsided.store.results import Results
 from lopsided.theory.in_context import least_squares_loss
 
-REPEATED, FRESH = "repeated", "fresh"
-PARITY, INDEX, REGRESSION, ADDITION = "parity", "single-index", "regression", "addition"
-TASKS = (PARITY, INDEX, REGRESSION, ADDITION)
-STATEMENTS = {
-    PARITY: Statement("parity: six phases need fewer steps than fresh samples", "ahead (fig. 1a)"),
-    INDEX: Statement("single-index: a small set first needs fewer steps", "ahead (fig. 1b)"),
-    REGRESSION: Statement("in-context regression: four phases need fewer steps", "ahead (fig. 1c)"),
-    ADDITION: Statement("modular addition: four phases need fewer steps", "ahead (fig. 1d)"),
-}
+
+def arms(scale: ScaleName) -> Arms:
+    fresh, wider = online(scale), online(scale, LARGER_BATCH)
+    four = phased(scale, sequences.ADDITION_STEPS[scale], sequences.FOUR_SHARES, sequences.FOUR_EPOCHS)
+    regression_rates = sequences.REGRESSION_RATES[scale]
+    for task, make, rates, repeated, own in (
+        ("parity", parity, RATES[scale], six_phases(scale), fresh),
+        ("single-index", sequences.single_index, RATES[scale], sequences.small_first(scale), wider),
+        ("regression", sequences.regression, regression_rates, sequences.regression_phases(scale), wider),
+        ("addition", sequences.addition, RATES[scale], four, fresh),
+    ):
+        grid = {"lr": rates, "b2": (BETAS if task == "parity" else FEWER_BETAS)[scale]}
+        yield from swept(make(scale, plan=repeated), grid, task=task, data="repeated")
+        yield from swept(make(scale, plan=own), grid, task=task, data="fresh")
 
 
-class SmallVsLargeTransformer(SweptRecipe):
-    name = "small-vs-large-transformer"
-    paper = "C: Less Data, Faster Training"
-    figure_number = "1"
-    question = "Does a transformer learn faster from fewer samples, repeated?"
-    threshold = 0.95
-    scales: ClassVar = {
-        "smoke": Scale(2, 20, "2 CPU cores"),
-        "laptop": Scale(SEEDS, 700, "2 CPU cores"),
-        "paper": Scale(SEEDS, 20_000_000, "2 CPU cores, estimated"),
+def repeated_is_ahead(task):
+    return ahead({"task": task, "data": "repeated"}, of={"task": task, "data": "fresh"})
+
+
+def figure(r: Results) -> Figure:
+    dimension = sequences.REGRESSION[r.scale][0]
+    marks = {
+        f"least squares, {j} example{'s' * (j > 1)}": float(least_squares_loss(dimension, j))
+        for j in range(1, dimension)
     }
-
-    def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        fresh, wider = online(scale), online(scale, LARGER_BATCH)
-        four = phased(scale, sequences.ADDITION_STEPS[scale], sequences.FOUR_SHARES, sequences.FOUR_EPOCHS)
-        pairs = {
-            PARITY: (arm, six_phases(scale), fresh),
-            INDEX: (sequences.single_index, sequences.small_first(scale), wider),
-            REGRESSION: (sequences.regression, sequences.regression_phases(scale), wider),
-            ADDITION: (sequences.addition, four, fresh),
-        }
-        specs = {}
-        for name, (make, repeated, own) in pairs.items():
-            arms = {_name(name, REPEATED): make(scale, plan=repeated), _name(name, FRESH): make(scale, plan=own)}
-            rates = sequences.REGRESSION_RATES if name == REGRESSION else RATES
-            specs |= swept(arms, rates[scale], b2=BETAS[scale] if name == PARITY else FEWER_BETAS[scale])
-        return specs
-
-    def statements(self) -> list[Statement]:
-        return [STATEMENTS[task] for task in TASKS]
-
-    def claims(self, results: Results) -> list[Claim]:
-        at = (self.name, results.scale)
-        found = []
-        for task in TASKS:
-            repeated, fresh = (tuned(results, _name(task, plan)).times() for plan in (REPEATED, FRESH))
-            found.append(STATEMENTS[task].faster(*at, fresh, repeated, "steps"))
-        return found
-
-    def figure(self, results: Results) -> Figure:
-        titles = {
-            PARITY: "Sparse parity",
-            INDEX: "Single-index model",
-            REGRESSION: "In-context linear regression",
-            ADDITION: "Modular addition",
-        }
-        dimension = sequences.REGRESSION[results.scale][0]
-        reference = {
-            f"least squares, {j} example{'s' * (j > 1)}": float(least_squares_loss(dimension, j))
-            for j in range(1, dimension)
-        }
-        panels = []
-        for task, title in titles.items():
-            arms = [tuned(results, _name(task, plan)) for plan in (REPEATED, FRESH)]
-            metric = "test/loss" if task in (INDEX, REGRESSION) else "test/accuracy"
-            marks = reference if task == REGRESSION else None
-            panels.append(panel(arms, metric, "steps", title, log_x=task == PARITY, marks=marks))
-        return Figure("Fewer samples, faster: transformers", panels)
+    return Figure(
+        "Fewer samples, faster: transformers",
+        [
+            tuned_curves(bests(r, task="parity"), "test/accuracy", "steps", "Sparse parity", log_x=True),
+            tuned_curves(bests(r, task="single-index"), "test/loss", "steps", "Single-index model"),
+            tuned_curves(
+                bests(r, task="regression"), "test/loss", "steps", "In-context linear regression", marks=marks
+            ),
+            tuned_curves(bests(r, task="addition"), "test/accuracy", "steps", "Modular addition"),
+        ],
+    )
 
 
-def _name(task: str, plan: str) -> str:
-    return f"{task}, {plan}"
+recipe = Recipe(
+    name="small-vs-large-transformer",
+    paper="C",
+    figure_number="1",
+    question="Does a transformer learn faster from fewer samples, repeated?",
+    about=__doc__,
+    scales={"smoke": (2, 20), "laptop": (SEEDS, 700), "paper": (SEEDS, 20_000_000)},
+    arms=arms,
+    claims=[
+        Statement(
+            "parity: six phases need fewer steps than fresh samples", "ahead (fig. 1a)", repeated_is_ahead("parity")
+        ),
+        Statement(
+            "single-index: a small set first needs fewer steps", "ahead (fig. 1b)", repeated_is_ahead("single-index")
+        ),
+        Statement(
+            "in-context regression: four phases need fewer steps", "ahead (fig. 1c)", repeated_is_ahead("regression")
+        ),
+        Statement("modular addition: four phases need fewer steps", "ahead (fig. 1d)", repeated_is_ahead("addition")),
+    ],
+    figure=figure,
+)

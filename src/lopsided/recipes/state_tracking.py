@@ -12,71 +12,75 @@ uniform data stays at chance. The third arm is ours: the exponent is annealed to
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
-from lopsided.core.recipe import Recipe, Scale, ScaleName
-from lopsided.core.spec import Spec
-from lopsided.recipes._frequency import UNIFORM, power_law, tracking
-from lopsided.report.panels import Figure, curves
-from lopsided.stats.times import time_to_learn
-from lopsided.stats.verdict import Claim, Statement
-from lopsided.store.results import Results
+from lopsided.recipe import *
+from lopsided.recipes._frequency import UNIFORM, annealed, power_law, tracking
 
-LEARNS = Statement(
-    "power-law skills end above uniform skills in uniform-test accuracy",
-    "S5, k = 4: almost perfect under exponent 1.5 in random order, chance under uniform (fig. 1)",
+LAWS = {"uniform": UNIFORM, "power law": power_law(1.5), "annealed": annealed(1.5, 0.0, 0.35)}
+LEARNED = 0.9
+
+
+def arms(scale: ScaleName) -> Arms:
+    changes: dict[str, Any] = {"rank_order": "random"}
+    if scale == "laptop":
+        changes |= {"task": {"name": "state-tracking", "group": "A5", "hops": 3}, "steps": 4000}
+        changes |= {"evaluation": {"every": 125, "samples": 2048}}
+    for skills, law in LAWS.items():
+        yield arm(tracking(scale, law, **changes), skills=skills)
+
+
+def power_ends_higher(r):
+    uniform, power = (r[skills].final("test/accuracy") for skills in ("uniform", "power law"))
+    return higher(uniform, power, "final accuracy")
+
+
+def uniform_stays_at_chance(r):
+    best = r["uniform"].metric("test/accuracy").max(1)
+    return below(best / r["uniform"].setting("task.chance"), 2.0, "best accuracy / chance")
+
+
+def annealed_is_ahead(r):
+    return decisions.faster(*(r[s].times("test/accuracy", LEARNED) for s in ("power law", "annealed")), axis="compute")
+
+
+def figure(r: Results) -> Figure:
+    chance = {"chance": r["uniform"].setting("task.chance")}
+    bins = [f"bin{b}/accuracy" for b in range(1, 6)]
+    panels = [curves(r, "test/accuracy", "samples", "Uniform-test accuracy", marks=chance)]
+    panels += [
+        curves(r, bins, "samples", f"Per rank bin: {skills}", arms=[skills])
+        for skills in ("power law", "annealed")
+        if bins[0] in r[skills].values
+    ]
+    return Figure("State tracking: who learns to compose?", panels)
+
+
+recipe = Recipe(
+    name="state-tracking",
+    paper="A",
+    figure_number="1 (right)",
+    question="Can a transformer learn to compose permutations from uniform skills, or does it need a power law?",
+    about=__doc__,
+    threshold=LEARNED,
+    scales={"smoke": (2, 5), "laptop": (8, 530), "paper": (4, 4e6)},
+    arms=arms,
+    claims=[
+        Statement(
+            "power-law skills end above uniform skills in uniform-test accuracy",
+            "S5, k = 4: almost perfect under exponent 1.5 in random order, chance under uniform (fig. 1)",
+            power_ends_higher,
+        ),
+        Statement(
+            "under uniform skills accuracy stays within twice chance",
+            "uniform cannot learn the task (fig. 1)",
+            uniform_stays_at_chance,
+        ),
+        Statement(
+            "annealing the exponent to 0 reaches 90 % uniform-test accuracy with less compute than the fixed exponent",
+            "not in the paper",
+            annealed_is_ahead,
+        ),
+    ],
+    figure=figure,
 )
-CHANCE = Statement("under uniform skills accuracy stays within twice chance", "uniform cannot learn the task (fig. 1)")
-ANNEALED = Statement(
-    "annealing the exponent to 0 reaches 90 % uniform-test accuracy with less compute than the fixed exponent",
-    "not in the paper",
-)
-
-
-class StateTracking(Recipe):
-    name = "state-tracking"
-    paper = "A: The Power of Power Law"
-    figure_number = "1 (right)"
-    question = "Can a transformer learn to compose permutations from uniform skills, or does it need a power law?"
-    threshold = 0.9
-    scales: ClassVar = {
-        "smoke": Scale(2, 5, "2 CPU cores"),
-        "laptop": Scale(8, 530, "2 CPU cores"),
-        "paper": Scale(4, 4e6, "2 CPU cores, estimated"),
-    }
-
-    def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        changes: dict[str, Any] = {"rank_order": "random"}
-        if scale == "laptop":
-            changes |= {"task": {"name": "state-tracking", "group": "A5", "hops": 3}, "steps": 4000}
-            changes |= {"evaluation": {"every": 125, "samples": 2048}}
-        laws = {
-            "uniform": UNIFORM,
-            "power law": power_law(1.5),
-            "annealed": {"name": "annealed", "start": 1.5, "end": 0.0, "begin": 0.0, "finish": 0.35},
-        }
-        return {name: tracking(scale, law, **changes) for name, law in laws.items()}
-
-    def statements(self) -> list[Statement]:
-        return [LEARNS, CHANCE, ANNEALED]
-
-    def claims(self, results: Results) -> list[Claim]:
-        uniform, power, annealed = (results[a] for a in ("uniform", "power law", "annealed"))
-        at = (self.name, results.scale)
-        chance = uniform.setting("task.chance")
-        time = {a.name: time_to_learn(a.samples, a.metric(self.metric), self.threshold) for a in (power, annealed)}
-        return [
-            LEARNS.higher(*at, uniform.final(self.metric), power.final(self.metric), "final accuracy"),
-            CHANCE.below(*at, uniform.metric(self.metric).max(1) / chance, 2.0, "best accuracy / chance"),
-            ANNEALED.faster(*at, time["power law"], time["annealed"], "compute"),
-        ]
-
-    def figure(self, results: Results) -> Figure:
-        chance = {"chance": results["uniform"].setting("task.chance")}
-        panels = [curves(results, "test/accuracy", "samples", "Uniform-test accuracy", marks=chance)]
-        panels += [
-            curves(results, [f"bin{b}/accuracy" for b in range(1, 6)], "samples", f"Per rank bin: {arm}", arms=[arm])
-            for arm in ("power law", "annealed")
-            if "bin1/accuracy" in results[arm].values
-        ]
-        return Figure("State tracking: who learns to compose?", panels)

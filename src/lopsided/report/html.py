@@ -16,8 +16,8 @@ from lopsided.report.panels import Figure
 from lopsided.report.plotly_draw import panel_html
 from lopsided.report.summary import arm_summaries
 from lopsided.report.text import effect_text, number, rules, to_learn
+from lopsided.results.stored import Results
 from lopsided.stats.verdict import Claim
-from lopsided.store.results import Results
 
 
 class Section(NamedTuple):
@@ -49,7 +49,7 @@ def write(sections: Sequence[Section], path: Path) -> Path:
             {
                 "section": section,
                 "recipe": section.recipe,
-                "about": (type(section.recipe).__doc__ or _module_doc(section.recipe)).strip(),
+                "about": (section.recipe.about or "").strip(),
                 "arms": arms,
                 "rules": rules(arms),
                 "specs": {a.name: json.dumps(a.spec.model_dump(mode="json"), indent=1) for a in shown},
@@ -62,9 +62,3 @@ def write(sections: Sequence[Section], path: Path) -> Path:
     aside.write_text(template.render(views=views, software=software()), encoding="utf-8")
     aside.replace(path)
     return path
-
-
-def _module_doc(recipe: Any) -> str:
-    import sys
-
-    return sys.modules[type(recipe).__module__].__doc__ or ""

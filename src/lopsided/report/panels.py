@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from lopsided.store.results import Results
+from lopsided.results.stored import Results
 
 Axis = Literal["steps", "samples", "distinct"]
 AXIS_LABEL = {"steps": "steps", "samples": "compute (samples seen)", "distinct": "data (distinct samples)"}
@@ -136,15 +136,17 @@ def over_members(
     return Line(name, np.asarray(x, float), middle, low, high, shade, style, legend)
 
 
-def theory(name: str, x: np.ndarray, values: np.ndarray, colour: int | str = "#333333", legend: bool = True) -> Line:
+def theory_line(
+    name: str, x: np.ndarray, values: np.ndarray, colour: int | str = "#333333", legend: bool = True
+) -> Line:
     """A dashed line without a band."""
     return over_members(name, x, np.asarray(values, float)[None], colour, "dashed", legend)
 
 
-def power_law(name: str, x: tuple[float, float], through: tuple[float, float], slope: float) -> Line:
+def slope_line(name: str, x: tuple[float, float], through: tuple[float, float], slope: float) -> Line:
     """A dashed straight line on log axes, from x[0] to x[1], through a point."""
     ends = np.array(x, float)
-    return theory(name, ends, through[1] * (ends / through[0]) ** slope)
+    return theory_line(name, ends, through[1] * (ends / through[0]) ** slope)
 
 
 def _bin_label(metric: str, bins: int) -> str:

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from lopsided.results.stored import Arm, Results
+from lopsided.results.sweeps import shown
 from lopsided.stats.times import time_to_learn, times_until
-from lopsided.store.results import Arm, Results
 
 
 def arm_summary(arm: Arm, metric: str, threshold: float) -> dict[str, Any]:
@@ -49,4 +50,4 @@ def _known(value: Any) -> float | None:
 
 def arm_summaries(results: Results, recipe: Any) -> list[dict[str, Any]]:
     """`arm_summary` of the arms that a recipe shows, in order."""
-    return [arm_summary(results[name], recipe.metric, recipe.threshold) for name in recipe.shown(results)]
+    return [arm_summary(results[name], recipe.metric, recipe.threshold) for name in shown(recipe, results)]

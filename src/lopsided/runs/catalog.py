@@ -32,32 +32,27 @@ def catalog(names: Sequence[str] = ()) -> list[dict[str, Any]]:
 
 def described() -> list[dict[str, Any]]:
     """What the recipes say of themselves; imports them."""
-    import sys
-
     from lopsided.core.registry import registered
 
-    rows = []
-    for cls in registered("recipe").values():
-        recipe: Any = cls()
-        rows.append(
-            {
-                "name": recipe.name,
-                "paper": recipe.paper,
-                "figure": recipe.figure_number,
-                "question": recipe.question,
-                "about": (sys.modules[cls.__module__].__doc__ or "").strip(),
-                "claims": [statement.claim for statement in recipe.statements()],
-                "scales": {
-                    name: {
-                        "seconds": scale.seconds if math.isfinite(scale.seconds) else None,
-                        "seeds": scale.seeds,
-                        "on": scale.on,
-                    }
-                    for name, scale in recipe.scales.items()
-                },
-            }
-        )
-    return rows
+    return [
+        {
+            "name": recipe.name,
+            "paper": recipe.paper,
+            "figure": recipe.figure_number,
+            "question": recipe.question,
+            "about": (recipe.about or "").strip(),
+            "claims": [statement.claim for statement in recipe.claims],
+            "scales": {
+                name: {
+                    "seconds": scale.seconds if math.isfinite(scale.seconds) else None,
+                    "seeds": scale.seeds,
+                    "on": scale.on,
+                }
+                for name, scale in recipe.scales.items()
+            },
+        }
+        for recipe in registered("recipe").values()
+    ]
 
 
 def _stored() -> list[dict[str, Any]] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from lopsided.core import registry
 from lopsided.core.errors import InputError, MissingData, unknown
@@ -14,16 +14,16 @@ from lopsided.core.progress import Progress
 from lopsided.core.recipe import SCALES, Recipe, ScaleName
 from lopsided.core.spec import Spec
 from lopsided.report.text import SEVERAL_VERSIONS
+from lopsided.results.stored import Results, load
 from lopsided.runs import manifest
 from lopsided.runs.jobs import cut, wanted_members
 from lopsided.runs.manifest import Manifest
 from lopsided.runs.overrides import overridden
 from lopsided.runs.rows import member_id
-from lopsided.runs.targets import PlainArms, find, plain_curves
+from lopsided.runs.targets import find, plain_arms, plain_curves
 from lopsided.runs.worker import Done, run
 from lopsided.stats.verdict import Claim
 from lopsided.store.parts import Store, job_name
-from lopsided.store.results import Results, load
 
 if TYPE_CHECKING:
     from lopsided.report.panels import Figure
@@ -63,15 +63,16 @@ class RecipeRun:
 
     def results(self, store: Store) -> Results | None:
         """From stored rows; None while a member is missing."""
-        return load(store, self.recipe.name, self.scale, self.arms, dict.fromkeys(self.arms, self.seeds))
+        planned = self.recipe.arms_at(self.scale)
+        return load(store, self.recipe.name, self.scale, self.arms, dict.fromkeys(self.arms, self.seeds), planned)
 
     def claims(self, results: Results | None) -> list[Claim]:
         """Verdicts; smoke scale, missing members and rows that do not hold what a claim needs give `not run`."""
-        nothing = [s.not_run(self.recipe.name, self.scale) for s in self.recipe.statements()]
+        nothing = [s.not_run(self.recipe.name, self.scale) for s in self.recipe.claims]
         if results is None or self.scale == "smoke" or not self._enough(results):
             return nothing
         try:
-            return self.recipe.claims(results)
+            return self.recipe.decide(results)
         except MissingData:
             if not self.overrides:
                 raise
@@ -112,20 +113,33 @@ def prepare(target: str, scale: str, seeds: int | None, overrides: Sequence[str]
     if scale not in recipe.scales:
         raise unknown(f"scale of {recipe.name}", scale, recipe.scales)
     name = cast(ScaleName, scale)
-    arms: Mapping[str, Spec] = recipe.specs(name)
-    if not (isinstance(arms, dict) and arms and all(isinstance(spec, Spec) for spec in arms.values())):
-        raise InputError(f"recipe {recipe.name!r}: specs({scale!r}) has to give a Spec for each arm's name")
-    if overrides:
-        arms = overridden(recipe.name, arms, overrides)
-    return RecipeRun(recipe, name, arms, seeds or recipe.scales[name].seeds, tuple(overrides))
+    return RecipeRun(recipe, name, _arms(recipe, name, overrides), seeds or recipe.scales[name].seeds, tuple(overrides))
+
+
+def _arms(recipe: Recipe, scale: ScaleName, overrides: Sequence[str]) -> dict[str, Spec]:
+    arms = recipe.specs(scale)
+    return overridden(recipe.name, arms, overrides) if overrides else arms
 
 
 def of_manifest(found: Manifest) -> RecipeRun:
-    """The run that a manifest remembers. Of a recipe that is not known here the arms are left, without claims."""
+    """The run that a manifest remembers. Of a recipe that is not known here, or has other arms by now, the arms are
+    left, without claims."""
+    scale = cast(ScaleName, found.scale)
+    recipe: Recipe | None = registry.registered("recipe").get(found.recipe)
+    if recipe and scale in recipe.scales:
+        try:
+            arms = _arms(recipe, scale, found.overrides)
+        except InputError:
+            arms = {}
+        if _same(arms, found):
+            return RecipeRun(recipe, scale, arms, found.seeds, found.overrides)
     arms = {name: Spec.parse(arm["spec"]) for name, arm in found.arms.items()}
-    known: Any = registry.registered("recipe").get(found.recipe)
-    recipe = known() if known else PlainArms(found.recipe, arms)
-    return RecipeRun(recipe, cast(ScaleName, found.scale), arms, found.seeds, found.overrides)
+    return RecipeRun(plain_arms(found.recipe, arms), scale, arms, found.seeds, found.overrides)
+
+
+def _same(arms: Mapping[str, Spec], found: Manifest) -> bool:
+    """Whether a manifest is of these arms; their names may have changed."""
+    return sorted(s.content_hash() for s in arms.values()) == sorted(arm["hash"] for arm in found.arms.values())
 
 
 def recorded(store: Store) -> list[RecipeRun]:
@@ -144,9 +158,7 @@ def latest(manifests: Sequence[Manifest], recipe: Recipe) -> RecipeRun | None:
     for scale in ("paper", "laptop"):
         for found in manifests:
             if (found.recipe, found.scale) == (recipe.name, scale) and not found.overrides:
-                arms: Mapping[str, Spec] = recipe.specs(scale)
-                if {name: spec.content_hash() for name, spec in arms.items()} == {
-                    name: arm["hash"] for name, arm in found.arms.items()
-                }:
+                arms = recipe.specs(scale)
+                if _same(arms, found):
                     return RecipeRun(recipe, scale, arms, found.seeds)
     return None

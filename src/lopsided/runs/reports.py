@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from lopsided.core.errors import InputError
+from lopsided.results.stored import Results
 from lopsided.runs.recipe_run import RecipeRun
 from lopsided.stats.verdict import Claim
 from lopsided.store.files import canonical
 from lopsided.store.parts import Store
-from lopsided.store.results import Results
 
 
 def write_report(store: Store, runs: Sequence[tuple[RecipeRun, Results, list[Claim]]], page: Path) -> Path:

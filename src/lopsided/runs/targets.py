@@ -6,16 +6,16 @@ import importlib.util
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lopsided.core import registry
 from lopsided.core.errors import InputError
-from lopsided.core.recipe import FILE_MODULE, SCALES, Recipe, Scale, ScaleName
+from lopsided.core.recipe import FILE_MODULE, SCALES, ArmSpec, Recipe, Scale
 from lopsided.core.shapes import has_accuracy
 from lopsided.core.spec import Spec
-from lopsided.store.results import Results
+from lopsided.results.stored import Results
 
 if TYPE_CHECKING:
     from lopsided.report.panels import Figure
@@ -29,37 +29,25 @@ def find(target: str) -> Recipe:
         return _from_python(Path(target))
     if target.endswith(".json"):
         return _from_json(Path(target))
-    recipe: Any = registry.lookup("recipe", target)
-    return recipe()
+    return registry.lookup("recipe", target)
 
 
-class PlainArms(Recipe):
+def plain_arms(name: str, arms: Mapping[str, Spec]) -> Recipe:
     """Arms without claims: a spec given as JSON, or the recorded run of a recipe that is not known here."""
-
-    paper = "none"
-    figure_number = "none"
-    question = "What do these specs learn?"
-    threshold = 0.9
-
-    def __init__(self, name: str, arms: Mapping[str, Spec]):
-        self._arms = dict(arms)
-        cls: Any = self
-        cls.name = name
-        if not all(has_accuracy(spec.task.outputs) for spec in arms.values()):
-            cls.metric, cls.threshold = "test/loss", float("inf")
-        cls.scales = dict.fromkeys(SCALES, Scale(4, float("nan"), "unknown"))
-
-    def specs(self, scale: ScaleName) -> dict[str, Spec]:
-        return self._arms
-
-    def statements(self) -> Sequence[Any]:
-        return []
-
-    def claims(self, results: Results) -> list[Any]:
-        return []
-
-    def figure(self, results: Results) -> Any:
-        return plain_curves(self.name, results)
+    rated = all(has_accuracy(spec.task.outputs) for spec in arms.values())
+    return Recipe(
+        name=name,
+        paper="none",
+        figure_number="none",
+        question="What do these specs learn?",
+        about="Arms without claims.",
+        scales=dict.fromkeys(SCALES, Scale(4, float("nan"), "unknown")),
+        arms=lambda scale: [ArmSpec(spec, {"arm": name}) for name, spec in arms.items()],
+        claims=[],
+        figure=lambda results: plain_curves(name, results),
+        metric="test/accuracy" if rated else "test/loss",
+        threshold=0.9 if rated else float("inf"),
+    )
 
 
 def plain_curves(title: str, results: Results) -> Figure:
@@ -72,7 +60,7 @@ def plain_curves(title: str, results: Results) -> Figure:
     return Figure(title, [curves(results, m, axis, m) for m in found])
 
 
-def _from_json(path: Path) -> PlainArms:
+def _from_json(path: Path) -> Recipe:
     name = f"spec-{path.stem}"
     _require_name(name, path)
     try:
@@ -82,7 +70,7 @@ def _from_json(path: Path) -> PlainArms:
             raise InputError(f"spec file {str(path)!r}: {error}") from None
         raise InputError(f"spec file {str(path)!r}: cannot be read as JSON ({error})") from None
     try:
-        return PlainArms(name, {"spec": Spec.parse(data)})
+        return plain_arms(name, {"spec": Spec.parse(data)})
     except RecursionError:
         raise InputError(f"spec file {str(path)!r}: too deeply nested") from None
 
@@ -108,18 +96,13 @@ def _from_python(path: Path) -> Recipe:
     sys.modules[spec.name] = module
     try:
         spec.loader.exec_module(module)
-        classes = [
-            c
-            for c in vars(module).values()
-            if isinstance(c, type) and issubclass(c, Recipe) and c.__module__ == spec.name
-        ]
-        if len(classes) != 1:
-            raise InputError(f"recipe file {str(path)!r}: defines {len(classes)} recipes, exactly one is valid")
-        recipe = classes[0]()
-    except InputError:
-        raise
+    except InputError as error:
+        raise InputError(f"recipe file {str(path)!r}: {error}") from None
     except (Exception, SystemExit) as error:  # somebody else's program may end in any way
         raise InputError(f"recipe file {str(path)!r}: {type(error).__name__}: {error}") from error
+    recipe = getattr(module, "recipe", None)
+    if not isinstance(recipe, Recipe):
+        raise InputError(f"recipe file {str(path)!r}: has to define `recipe`, a lopsided.recipe.Recipe")
     _require_name(recipe.name, path)
     return recipe
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from lopsided.core.errors import MissingData
+from lopsided.core.errors import InputError, MissingData
+from lopsided.core.recipe import ArmSpec
 from lopsided.core.spec import Spec
+from lopsided.stats.times import Times, time_to_learn, times_until
 from lopsided.store.parts import Store
 from lopsided.store.rows import array_of
 from lopsided.store.tables import connect
+
+Axis = Literal["steps", "samples", "distinct"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,9 @@ class Arm:
     seconds: float  # computing time of the ensemble that the arm was part of
     diverged: np.ndarray  # (M,) bool
     values: Mapping[str, np.ndarray] = field(repr=False)  # metric -> (M, T) or (M, T, ...); NaN from divergence on
+    coordinates: Mapping[str, Any] = field(default_factory=dict)
+    """Where the arm lies among its recipe's arms; see `lopsided.core.recipe.ArmSpec`."""
+    swept: tuple[str, ...] = ()
 
     def metric(self, name: str) -> np.ndarray:
         """(M, T) values of a metric, or (M, T, ...) of an array; `strength/2` is the second item of `strength`.
@@ -46,6 +53,16 @@ class Arm:
         """(M,) or (M, ...) values at the last evaluation."""
         return self.metric(name)[:, -1]
 
+    def times(self, metric: str, at: float, axis: Axis = "samples") -> Times:
+        """Where on the axis each member's metric reaches `at` and still holds at the next evaluation."""
+        return time_to_learn(getattr(self, axis), self.metric(metric), at)
+
+    def times_by_its_rule(self, axis: Axis = "steps") -> Times:
+        """Where on the axis each member has learned, by the spec's own rule (`until`)."""
+        if self.spec.until is None:
+            raise MissingData(f"arm {self.name!r} has no rule that says when a member has learned")
+        return times_until(getattr(self, axis), self.metric(self.spec.until.metric), self.spec.until)
+
     def setting(self, path: str) -> Any:
         """A setting of the arm's spec, for example `optimizer.lr`."""
         return attrgetter(path)(self.spec)
@@ -62,17 +79,55 @@ class Results:
     def __getitem__(self, name: str) -> Arm:
         return self.arms[name]
 
+    def where(self, **coordinates: Any) -> list[Arm]:
+        """Arms with these coordinates, in the recipe's order. A function says which values will do; None asks for arms
+        without that coordinate."""
+        return [arm for arm in self.arms.values() if _lies(arm.coordinates, coordinates)]
+
+    def arm(self, **coordinates: Any) -> Arm:
+        """The one arm with these coordinates. Raises `InputError` if there is none or more than one."""
+        found = self.where(**coordinates)
+        if len(found) != 1:
+            names = ", ".join(arm.name for arm in found) or "none"
+            raise InputError(f"recipe {self.recipe!r}: one arm has to lie at {coordinates}, found {names}")
+        return found[0]
+
+    def values(self, coordinate: str) -> list[Any]:
+        """The values that a coordinate has among the arms, in the recipe's order."""
+        return list(dict.fromkeys(a.coordinates[coordinate] for a in self.arms.values() if coordinate in a.coordinates))
+
+
+def _lies(at: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
+    def fits(key: str, value: Any) -> bool:
+        if value is None or key not in at:
+            return value is None and key not in at
+        return bool(value(at[key]) if callable(value) else at[key] == value)
+
+    return all(fits(key, value) for key, value in asked.items())
+
 
 def load(
-    store: Store, recipe: str, scale: str, specs: Mapping[str, Spec], seeds: Mapping[str, int | Sequence[int]]
+    store: Store,
+    recipe: str,
+    scale: str,
+    specs: Mapping[str, Spec],
+    seeds: Mapping[str, int | Sequence[int]],
+    planned: Mapping[str, ArmSpec] | None = None,
 ) -> Results | None:
-    """Results of those arms with seeds 0 .. n-1 each (or the seeds given), or None while a member is missing."""
+    """Results of those arms with seeds 0 .. n-1 each (or the seeds given), or None while a member is missing.
+
+    `planned` has the arms' coordinates by name.
+    """
     asked = {name: tuple(range(s)) if isinstance(s, int) else tuple(sorted(s)) for name, s in seeds.items()}
     wanted = {spec.content_hash(): asked[name] for name, spec in specs.items()}
     found = _read(store.as_of_now(), wanted)
     if found is None:
         return None
-    arms = {name: _arm(found[spec.content_hash()], name, spec, asked[name]) for name, spec in specs.items()}
+    arms = {}
+    for name, spec in specs.items():
+        arms[name] = _arm(found[spec.content_hash()], name, spec, asked[name])
+        if planned and name in planned:
+            arms[name] = replace(arms[name], coordinates=planned[name].coordinates, swept=planned[name].swept)
     return Results(recipe, scale, arms)
 
 

@@ -1,0 +1,1 @@
+"""What was measured: the curves of every arm's members, and the best arm of a sweep."""
