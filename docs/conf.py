@@ -1,8 +1,20 @@
 """Sphinx settings. `make docs` builds the pages; notebooks are executed before they are committed."""
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
+
 project = "lopsided"
 author = "the lopsided authors"
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "cyclopts.sphinx_ext", "sphinx-mathjax-offline"]
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "cyclopts.sphinx_ext",
+    "sphinx-mathjax-offline",
+    "recipe_pages",
+]
 html_theme = "furo"
 html_title = "lopsided"
 exclude_patterns = ["_build", "jupyter_execute"]

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lopsided import models, optim, plans, probes, skills, stats, tasks, theory
     from lopsided.api.batches import batches
+    from lopsided.api.checking import check
     from lopsided.api.comparing import Comparison, Curves, compare
     from lopsided.api.results import Results
     from lopsided.api.running import load, run
@@ -41,6 +42,7 @@ __all__ = [
     "Spec",
     "Store",
     "batches",
+    "check",
     "compare",
     "load",
     "models",
@@ -63,6 +65,7 @@ _WHERE = {
     "Spec": "lopsided.core.spec",
     "Store": "lopsided.store.parts",
     "batches": "lopsided.api.batches",
+    "check": "lopsided.api.checking",
     "compare": "lopsided.api.comparing",
     "load": "lopsided.api.running",
     "register": "lopsided.core.registry",

@@ -166,20 +166,26 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
     from lopsided.core.registry import registered
     from lopsided.runs.manifest import recorded
     from lopsided.runs.recipe_run import latest
+    from lopsided.runs.reports import made
     from lopsided.runs.targets import find
 
     asked = [find(name) for name in recipes or registered("recipe")]
     store = _existing(out)
     store.require_readable()
-    manifests, claims = recorded(store), []
+    manifests, claims, runs = recorded(store), [], {}
     for recipe in asked:
         found = latest(manifests, recipe)
         if found is None:
             claims += [s.not_run(recipe.name, "laptop") for s in recipe.claims]
         else:
             claims += found.marked(found.claims(found.results(store)), store)
+            runs[recipe.name] = {
+                "scale": found.scale,
+                "seeds": found.seeds,
+                "made": made(store, found) if as_json else [],
+            }
     if as_json:
-        print_json({"claims": [c.as_json() for c in claims]})
+        print_json({"claims": [c.as_json() for c in claims], "runs": runs})
         return
     from lopsided.report.terminal import claim_table
 

@@ -9,6 +9,7 @@ Nothing trains: a run that is valid ends where training would begin.
 from __future__ import annotations
 
 import contextlib
+import copy
 import io
 import json
 import os
@@ -106,7 +107,7 @@ class Fuzzer:
             path = ".".join(map(str, self._path(spec)))
             if self.random.random() < 0.2:
                 path += self.random.choice([".", ".x", "²", ".0", ".-1", "=", " ", "..", "\x00"])
-            text = self.random.choice([json.dumps, str, repr])(self.random.choice(ODD))
+            text = self.random.choice([json.dumps, str, repr])(copy.deepcopy(self.random.choice(ODD)))
             changes.append(f"{path}{self.random.choice(['=', '=', '=', ''])}{text}")
         return ["run", name, "--scale", "smoke", "--set", *changes, *self._options()]
 
@@ -180,7 +181,7 @@ class Fuzzer:
         for _ in range(self.random.randrange(1, 4)):
             path = self._path(value)
             if not path:
-                return self.random.choice(ODD)
+                return copy.deepcopy(self.random.choice(ODD))
             inner = value
             for key in path[:-1]:
                 inner = inner[key]
@@ -188,16 +189,16 @@ class Fuzzer:
             if kind == 0 and isinstance(inner, dict):
                 del inner[path[-1]]
             elif kind == 1 and isinstance(inner, dict):
-                inner[self._odd_text()] = self.random.choice(ODD)
+                inner[self._odd_text()] = copy.deepcopy(self.random.choice(ODD))
             elif kind == 2 and isinstance(inner[path[-1]], (int, float)):
                 with contextlib.suppress(OverflowError):
                     inner[path[-1]] *= self.random.choice([-1, 0, 0.5, 2, 1000, 10**12, 1e300])
             else:
-                inner[path[-1]] = self.random.choice(ODD)
+                inner[path[-1]] = copy.deepcopy(self.random.choice(ODD))
         return value
 
     def _odd_text(self) -> str:
-        return str(self.random.choice(ODD))
+        return str(copy.deepcopy(self.random.choice(ODD)))
 
     def run(self, arguments: list[str]) -> Wrong | None:
         """Run one command in this process; None if it ended as promised."""

@@ -305,7 +305,13 @@ def test_a_store_that_may_only_be_read(smoke, tmp_path):
     (copy / "index.jsonl").unlink(missing_ok=True)
     subprocess.run(["chmod", "-R", "a+rX,a-w", str(copy)], check=True)
     before = sorted(copy.rglob("*"))
-    for command in (["status", str(copy)], ["report", str(copy), "-o", "page.html"]):
+    sql = "SELECT count(*) AS n FROM rows"
+    for command in (
+        ["status", str(copy)],
+        ["check", "state-tracking", "--out", str(copy)],
+        ["query", sql, "--out", str(copy)],
+        ["report", str(copy), "-o", "page.html"],
+    ):
         done = as_nobody(*command, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
     assert (tmp_path / "page.html").stat().st_size > 10_000
@@ -313,6 +319,29 @@ def test_a_store_that_may_only_be_read(smoke, tmp_path):
     refused = as_nobody("report", str(copy), cwd=tmp_path)
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
     subprocess.run(["chmod", "-R", "u+w", str(copy)], check=True)
+
+
+@pytest.fixture
+def full_disk(tmp_path):
+    """A file system of 200 KB: room for a report's figure, not for its page."""
+    folder = tmp_path / "full"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", folder], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("this machine does not let us mount a file system")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+def test_a_disk_that_fills_while_the_report_is_written_is_one_line(smoke, full_disk):
+    out, _ = smoke
+    done = lopsided("report", str(out), "-o", str(full_disk / "page.html"))
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    for words in ("page.html", "No space left", "rows are safe"):
+        assert words in done.stderr
+    assert not [p.name for p in full_disk.rglob("*") if "page.html" in p.name]
 
 
 def as_nobody(*arguments, cwd):

@@ -173,7 +173,7 @@ def test_the_schema_refuses_what_specs_refuse(change, validator):
     assert not validator.is_valid({**PARITY, **change})
 
 
-@pytest.mark.parametrize("module", ["running", "comparing", "batches", "results"])
+@pytest.mark.parametrize("module", ["running", "comparing", "batches", "results", "checking"])
 def test_examples_in_docstrings_run(module):
     found = doctest.testmod(importlib.import_module(f"lopsided.api.{module}"))
     assert found.failed == 0

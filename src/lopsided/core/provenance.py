@@ -27,13 +27,23 @@ def software() -> dict[str, str]:
     return versions
 
 
+@cache
+def _processor() -> str:
+    """Its name, where the system says it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return ""
+    return next((f", {line.partition(':')[2].strip()}" for line in lines if line.startswith("model name")), "")
+
+
 def provenance(device: str, execution: dict[str, object]) -> dict[str, object]:
     """Provenance of rows that are being made now on `device`, run as `execution` says."""
     return {
         "software": software(),
         "device": device,
         "execution": execution,
-        "machine": f"{platform.system()} {platform.machine()}",
+        "machine": f"{platform.system()} {platform.machine()}{_processor()}",
         "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
     }

@@ -59,6 +59,10 @@ def write(sections: Sequence[Section], path: Path) -> Path:
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.{os.getpid()}")  # another process may be writing the same report
-    aside.write_text(template.render(views=views, software=software()), encoding="utf-8")
-    aside.replace(path)
+    try:
+        aside.write_text(template.render(views=views, software=software()), encoding="utf-8")
+        aside.replace(path)
+    except OSError:
+        aside.unlink(missing_ok=True)
+        raise
     return path

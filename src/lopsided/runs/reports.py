@@ -19,7 +19,6 @@ def write_report(store: Store, runs: Sequence[tuple[RecipeRun, Results, list[Cla
     from lopsided.report.html import Section, write
     from lopsided.report.matplotlib_draw import save
 
-    parts = [part for part in store.parts() if part.final]
     sections = []
     try:
         for asked, results, claims in runs:
@@ -27,9 +26,7 @@ def write_report(store: Store, runs: Sequence[tuple[RecipeRun, Results, list[Cla
             folder = page.parent if page.parent.name == asked.label else page.parent / asked.label
             folder.mkdir(parents=True, exist_ok=True)
             save(figure, folder / "figure")
-            hashes = {spec.content_hash() for spec in asked.arms.values()}
-            made = [each for part in parts if hashes & set(part.seeds) for each in store.provenance(part)]
-            sections.append(Section(asked.recipe, results, claims, figure, asked.overrides, _distinct(made)))
+            sections.append(Section(asked.recipe, results, claims, figure, asked.overrides, made(store, asked)))
         return write(sections, page)
     except OSError as error:
         raise InputError(
@@ -37,10 +34,12 @@ def write_report(store: Store, runs: Sequence[tuple[RecipeRun, Results, list[Cla
         ) from None
 
 
-def _distinct(made: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What made the parts, each once and in order of time: `first` and `last` say when, `parts` how many."""
+def made(store: Store, asked: RecipeRun) -> list[dict[str, Any]]:
+    """What made a run's parts, each once and in order of time: `first` and `last` say when, `parts` how many."""
+    hashes = {spec.content_hash() for spec in asked.arms.values()}
+    parts = [part for part in store.parts() if part.final and hashes & set(part.seeds)]
     found: dict[str, dict[str, Any]] = {}
-    for each in sorted(made, key=lambda each: each["finished"]):
+    for each in sorted((p for part in parts for p in store.provenance(part)), key=lambda each: each["finished"]):
         what = {key: value for key, value in each.items() if key != "finished"}
         entry = found.setdefault(canonical(what), {**what, "first": each["finished"], "parts": 0})
         entry["last"], entry["parts"] = each["finished"], entry["parts"] + 1

@@ -1,0 +1,202 @@
+"""A page for every recipe, and one page of all verdicts, written before each build from two sources: the recipes
+themselves, and `results.json`, which `lopsided check --json` printed. No number on these pages is typed by hand."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from lopsided.core.registry import registered
+from lopsided.report.text import claim_rows
+from lopsided.runs.manifest import _flat
+from lopsided.stats.verdict import Claim
+
+DOCS = Path(__file__).parents[1]
+RESULTS = DOCS / "results.json"
+ORDER = ("holds", "contradicted", "inconclusive", "not run")
+COLUMNS = "| claim | measured, 95 % interval | verdict | the paper |\n|---|---|---|---|"
+
+
+def results() -> tuple[dict[str, list[Claim]], dict[str, dict[str, Any]]]:
+    """Claims by recipe, and what made their rows."""
+    data = json.loads(RESULTS.read_text(encoding="utf-8"))
+    claims: dict[str, list[Claim]] = {}
+    for each in data["claims"]:
+        claims.setdefault(each["recipe"], []).append(Claim(**{**each, "interval": tuple(each["interval"])}))
+    return claims, data["runs"]
+
+
+def write(folder: Path = DOCS) -> None:
+    """All pages."""
+    claims, runs = results()
+    pages = folder / "recipes"
+    pages.mkdir(exist_ok=True)
+    for old in pages.glob("*.md"):
+        if old.stem not in registered("recipe") and old.stem != "index":
+            old.unlink()
+    for name, recipe in registered("recipe").items():
+        _update(pages / f"{name}.md", page(recipe, claims.get(name, []), runs.get(name)))
+    _update(pages / "index.md", index(claims))
+    _update(folder / "verdicts.md", matrix(claims, runs))
+
+
+def page(recipe: Any, claims: list[Claim], run: dict[str, Any] | None) -> str:
+    """Question, source, what it does, verdicts, figure, cost and settings of one recipe."""
+    head, _, about = (recipe.about or "").strip().partition("\n")
+    figure = DOCS / "figures" / f"{recipe.name}.png"
+    parts = [
+        f"# {recipe.name}",
+        f"**{recipe.question}**",
+        f"*{head.partition(': ')[2]}*",
+        f"Paper {recipe.paper}, figure {recipe.figure_number}.",
+        _escaped(re.sub(r"    lopsided run .*\n\n", "", about)),
+        f"```bash\nlopsided run {recipe.name}\n```",
+        "## Verdicts",
+        verdicts(recipe, claims, run),
+        f"## Figure\n\n![{recipe.question}](../figures/{recipe.name}.png)" if figure.exists() else "",
+        "## What it costs",
+        "| scale | seeds per arm | time | on |\n|---|---|---|---|",
+        "\n".join(f"| {s} | {c.seeds} | {_time(c.seconds)} | {c.on} |" for s, c in recipe.scales.items()),
+        "## Settings",
+        *(settings(recipe, scale) for scale in recipe.scales if scale != "smoke"),
+    ]
+    return "\n\n".join(part.strip("\n") for part in parts if part).replace("|\n\n|", "|\n|") + "\n"
+
+
+def verdicts(recipe: Any, claims: list[Claim], run: dict[str, Any] | None) -> str:
+    if run is None:
+        said = "\n".join(f"- {s.claim} (the paper: {s.paper})" for s in recipe.claims)
+        return f"`docs/results.json` has no run of this recipe yet. It claims:\n\n{said}"
+    made = run["made"][-1] if run["made"] else {}
+    software = made.get("software", {})
+    source = (
+        f"Scale `{run['scale']}`, {run['seeds']} seeds an arm; commit `{software.get('commit', '?')}`, "
+        f"{made.get('last', '?')[:10]}, {made.get('device', '?')}, {made.get('machine', '?')}."
+    )
+    return f"{source}\n\n{table(claims)}"
+
+
+def table(claims: list[Claim]) -> str:
+    rows = [
+        f"| {text} | {effect} | {_tag(verdict)} | {paper} |"
+        for text, effect, verdict, paper in map(_safe, claim_rows(claims))
+    ]
+    return "\n".join([COLUMNS, *rows])
+
+
+def settings(recipe: Any, scale: str) -> str:
+    """Arms by their coordinates, and what all their specs have in common."""
+    arms = recipe.arms_at(scale).values()
+    coordinates: dict[str, list[Any]] = {}
+    for arm in arms:
+        for key, value in arm.coordinates.items():
+            coordinates.setdefault(key, [])
+            if value not in coordinates[key]:
+                coordinates[key].append(value)
+    swept = {key for arm in arms for key in arm.swept}
+    rows = [f"| {key}{' (swept)' if key in swept else ''} | {_values(values)} |" for key, values in coordinates.items()]
+    flat = [dict(_flat(arm.spec.model_dump(mode="json"))) for arm in arms]
+    common = {k: v for k, v in flat[0].items() if v is not None and all(k in f and f[k] == v for f in flat[1:])}
+    lines = "\n".join(f"{key} = {json.dumps(value)}" for key, value in common.items())
+    return (
+        f"<details><summary>{scale}: {len(arms):,} arms</summary>\n\n| coordinate | values |\n|---|---|\n"
+        + "\n".join(rows)
+        + f"\n\nWhat all arms have in common:\n\n```text\n{lines}\n```\n\n</details>"
+    )
+
+
+def index(claims: dict[str, list[Claim]]) -> str:
+    """The list of recipes, by paper."""
+    recipes = registered("recipe").values()
+    text = [
+        "# Recipes",
+        "Each recipe reproduces one figure or theorem: `lopsided run NAME`. In brackets: claims that hold, are "
+        "contradicted, are undecided.",
+    ]
+    for paper in sorted({r.paper for r in recipes}):
+        text.append(f"## {paper}")
+        rows = [
+            f"- [{r.name}]({r.name}.md): {r.question} {_counts(claims.get(r.name, []))}"
+            for r in recipes
+            if r.paper == paper
+        ]
+        text.append("\n".join(rows))
+    names = "\n".join(sorted(registered("recipe")))
+    return "\n\n".join(text) + f"\n\n```{{toctree}}\n:hidden:\n\n{names}\n```\n"
+
+
+def matrix(claims: dict[str, list[Claim]], runs: dict[str, Any]) -> str:
+    """Every claim with its verdict."""
+    every = [c for many in claims.values() for c in many]
+    counts = Counter(c.verdict for c in every)
+    decided = sum(counts[v] for v in ORDER[:3])
+    text = [
+        "# What held, what did not",
+        f"{decided} claims of {len(runs)} recipes were tested at `laptop` scale, on settings smaller than the papers': "
+        f"**{counts['holds']} hold, {counts['contradicted']} are contradicted, {counts['inconclusive']} are "
+        f"inconclusive.** {counts['not run']} more wait for their run. The pages on [frequency](frequency.md), "
+        "[strength](strength.md) and repetition ([perceptrons](repetition.md), "
+        "[transformers](repetition-transformers.md)) say what we make of them, and have the tables of earlier runs.",
+        "Every row was printed by `lopsided check --json` from stored rows: an effect with its 95 % interval, decided "
+        "by the test that the recipe names. A verdict is about the sizes that were run.",
+    ]
+    for verdict in ORDER[:3]:
+        chosen = [c for c in every if c.verdict == verdict]
+        text.append(f"## {verdict.capitalize()} ({len(chosen)})")
+        rows = [
+            f"| [{c.recipe}](recipes/{c.recipe}.md) | {claim} | {effect} | {paper} |"
+            for c, (claim, effect, _, paper) in zip(chosen, map(_safe, claim_rows(chosen)), strict=True)
+        ]
+        text.append("\n".join(["| recipe | claim | measured, 95 % interval | the paper |\n|---|---|---|---|", *rows]))
+    waiting = sorted({c.recipe for c in every if c.verdict == "not run"})
+    if waiting:
+        text.append(f"## Not run yet ({counts['not run']})\n\n" + ", ".join(f"[{n}](recipes/{n}.md)" for n in waiting))
+    return "\n\n".join(text) + "\n"
+
+
+def _counts(claims: list[Claim]) -> str:
+    counts = Counter(c.verdict for c in claims)
+    if not claims or counts["not run"] == len(claims):
+        return "(not run yet)"
+    return f"({counts['holds']}, {counts['contradicted']}, {counts['inconclusive']})"
+
+
+def _tag(verdict: str) -> str:
+    return f"**{verdict}**" if verdict in ("holds", "contradicted") else verdict
+
+
+def _escaped(text: str) -> str:
+    """Prose without markup of ours, but for what stands in backticks."""
+    return "`".join(part if i % 2 else re.sub(r"([*_$])", r"\\\1", part) for i, part in enumerate(text.split("`")))
+
+
+def _safe(row: tuple[str, ...]) -> tuple[str, ...]:
+    """Text in a cell: no bars, no markup of ours."""
+    return tuple(text.replace("|", "\\|").replace("*", "\\*").replace("_", "\\_").replace("$", "\\$") for text in row)
+
+
+def _values(values: list[Any]) -> str:
+    shown = [v if isinstance(v, str) else f"{v:,}" if isinstance(v, int) else f"{v:.4g}" for v in values]
+    return ", ".join(shown if len(shown) <= 24 else [*shown[:4], f"… {len(shown)} values …", *shown[-2:]])
+
+
+def _time(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:,.0f} h" if seconds < 1e6 else f"{seconds / 86400:,.0f} days"
+
+
+def _update(path: Path, text: str) -> None:
+    """Only where something changed: Sphinx builds what is newer."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def setup(app: Any) -> dict[str, bool]:
+    app.connect("builder-inited", lambda app: write(Path(app.srcdir)))
+    return {"parallel_read_safe": True}

@@ -1,0 +1,85 @@
+"""Try out a task before anything is trained on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lopsided.core.errors import InputError
+from lopsided.core.shapes import Classes, Scalar, Tokens, Vector
+from lopsided.core.task import SampleContext, SkillLaw, Task, latent_of, n_skills
+
+
+def check(task: Task, samples: int = 256, seed: int = 0) -> None:
+    """Draw samples of a task and compare each with its slow `oracle`; also shapes, ranges, and that a sample depends on
+    nothing but its stream and index.
+
+    Raises `InputError` with the first sample that is wrong.
+
+    >>> import lopsided as lop
+    >>> lop.check(lop.tasks.SparseParity(d=6, k=2))
+    """
+    import jax
+    import jax.numpy as jnp
+
+    from lopsided.core.keys import stream
+    from lopsided.skills.distributions import Uniform
+    from lopsided.skills.ranks import skill_at_rank
+
+    latent = latent_of(task, stream(seed, "world"))
+    count = n_skills(task)
+    law = (
+        SkillLaw(Uniform().schedule(count).cumulative(0.0), skill_at_rank("lexicographic", count, seed))
+        if count
+        else None
+    )
+    context = SampleContext(latent, law)
+    key = stream(seed, "train")
+    draw = jax.jit(jax.vmap(lambda i: task.sample(key, i, context)))
+    batch, again = (jax.tree.map(np.asarray, draw(jnp.arange(n, dtype=jnp.uint32))) for n in (samples, 8))
+    _require_shapes(task, batch, samples)
+    exact = isinstance(task.outputs, Classes) or task.outputs.signs
+    for one, other in zip(jax.tree.leaves(batch), jax.tree.leaves(again), strict=True):
+        if not np.allclose(one[:8], other, rtol=0, atol=0 if exact else 1e-5):
+            raise InputError(f"task {task.name!r}: a sample depends on the batch that it is drawn in")
+    for i in range(samples):
+        expected = np.asarray(task.oracle(batch.inputs[i], jax.tree.map(np.asarray, latent)))
+        close = 0.0 if exact else 1e-4
+        if not np.allclose(batch.targets[i], expected, rtol=close, atol=close):
+            said = f"sample {i}, inputs {_short(batch.inputs[i])}: target {_short(batch.targets[i])}"
+            raise InputError(f"task {task.name!r}: {said}, but the oracle says {_short(expected)}")
+
+
+def _require_shapes(task: Task, batch: Any, n: int) -> None:
+    inputs, outputs = task.inputs, task.outputs
+    if isinstance(inputs, Tokens):
+        _require(task, "inputs", batch.inputs.shape, (n, inputs.length))
+        _require_below(task, "input tokens", batch.inputs, inputs.vocabulary)
+    else:
+        _require(task, "inputs", batch.inputs.shape, (n, *inputs))
+        if isinstance(inputs, Vector) and batch.inputs.dtype.kind != "f":
+            raise InputError(f"task {task.name!r}: inputs are {batch.inputs.dtype}, a Vector holds floats")
+    if isinstance(outputs, Scalar):
+        _require(task, "targets", batch.targets.shape, (n,))
+        if outputs.signs and not set(np.unique(batch.targets)) <= {-1.0, 1.0}:
+            raise InputError(f"task {task.name!r}: targets have to be -1 or 1, found {np.unique(batch.targets)[:5]}")
+        return
+    read = batch.inputs.shape[1] if outputs.read is None else len(outputs.read)
+    _require(task, "targets", batch.targets.shape, (n, read))
+    _require_below(task, "target classes", batch.targets, outputs.count)
+
+
+def _require(task: Task, what: str, found: tuple[int, ...], expected: tuple[int, ...]) -> None:
+    if tuple(found) != tuple(expected):
+        raise InputError(f"task {task.name!r}: {what} of {expected[0]} samples have shape {found}, not {expected}")
+
+
+def _require_below(task: Task, what: str, values: np.ndarray, count: int) -> None:
+    if values.dtype.kind not in "iu" or values.min() < 0 or values.max() >= count:
+        ends = f"{values.min()} to {values.max()} ({values.dtype})"
+        raise InputError(f"task {task.name!r}: {what} go from {ends}; valid are whole numbers from 0 to {count - 1}")
+
+
+def _short(values: np.ndarray) -> str:
+    return np.array2string(np.asarray(values), threshold=20, edgeitems=8, max_line_width=10_000)
