@@ -14,6 +14,7 @@ extensions = [
     "cyclopts.sphinx_ext",
     "sphinx-mathjax-offline",
     "recipe_pages",
+    "spec_page",
 ]
 html_theme = "furo"
 html_title = "lopsided"

@@ -242,7 +242,9 @@ RAISING = {
         f"{CHANGED}recipe = replace(adam, arms=lambda scale: [*adam.arms(scale), *adam.arms(scale)])",
         ["two arms are", "SGD, depth = 2, small, lr = 0.5"],
     ),
-    "no scales": (f"{CHANGED}recipe = replace(adam, scales={{}})", ["mine.py", "scales has to give"]),
+    "no arms": (f"{CHANGED}recipe = replace(adam, arms=None)", ["mine.py", "arms has to be a function"]),
+    "claims that are none": (f"{CHANGED}recipe = replace(adam, claims=[3])", ["claims has to be a list of Statements"]),
+    "no scales": (f"{CHANGED}recipe = replace(adam, scales={{}})", ["mine.py", "scales has to be (seeds, seconds)"]),
 }
 
 

@@ -103,11 +103,24 @@ class Recipe:
     """With fewer seeds, no claim is decided."""
 
     def __post_init__(self) -> None:
-        scales = self.scales.items() if isinstance(self.scales, Mapping) else ()
-        if not scales or not set(dict(scales)) <= set(SCALES):
-            raise InputError(f"recipe {self.name!r}: scales has to give seeds and seconds for some of {SCALES}")
-        object.__setattr__(self, "scales", {name: _scale(name, cost) for name, cost in scales})
+        for field in ("name", "paper", "figure_number", "question", "metric"):
+            self._require(field, isinstance(getattr(self, field), str), "text")
+        for field in ("arms", "figure"):
+            self._require(field, callable(getattr(self, field)), "a function")
+        for field in ("measure", "shown"):
+            self._require(field, getattr(self, field) is None or callable(getattr(self, field)), "a function or None")
+        self._require("threshold", isinstance(self.threshold, (int, float)), "a number")
+        claims = self.claims if isinstance(self.claims, Sequence) else [None]
+        self._require("claims", all(hasattr(each, "decide") for each in claims), "a list of Statements")
+        scales = dict(self.scales) if isinstance(self.scales, Mapping) else {}
+        known = bool(scales) and set(scales) <= set(SCALES) and all(map(_is_cost, scales.values()))
+        self._require("scales", known, f"(seeds, seconds) for some of {', '.join(SCALES)}")
+        object.__setattr__(self, "scales", {name: _scale(name, cost) for name, cost in scales.items()})
         object.__setattr__(self, "paper", PAPERS.get(self.paper, self.paper))
+
+    def _require(self, field: str, sound: bool, valid: str) -> None:
+        if not sound:
+            raise InputError(f"recipe {str(self.name)[:80]!r}: {field} has to be {valid}")
 
     def arms_at(self, scale: ScaleName) -> Mapping[str, ArmSpec]:
         """Arms by name. Raises `InputError` if two have one name, or if one has no spec."""
@@ -124,6 +137,13 @@ class Recipe:
             return [statement.not_run(self.name, results.scale) for statement in self.claims]
         measured = self.measure(results) if self.measure else results
         return [statement.decide(measured, self.name, results.scale) for statement in self.claims]
+
+
+def _is_cost(cost: Any) -> bool:
+    if not isinstance(cost, tuple) or len(cost) not in (2, 3):
+        return False
+    seeds, seconds = cost[:2]
+    return isinstance(seeds, int) and seeds >= 1 and isinstance(seconds, (int, float))
 
 
 def _scale(name: str, cost: Sequence[Any]) -> Scale:

@@ -94,6 +94,8 @@ def _from_python(path: Path) -> Recipe:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
+    if (folder := str(path.parent.resolve())) not in sys.path:
+        sys.path.insert(0, folder)  # so that it can import its neighbours, as `python FILE` can
     try:
         spec.loader.exec_module(module)
     except InputError as error:
