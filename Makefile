@@ -6,11 +6,14 @@ INSTALLED := $(VENV)/.installed
 DEVELOPER := $(VENV)/.developer
 DOCS := $(VENV)/.docs
 
-.PHONY: demo test bench lint types docs notebooks catalog clean
+.PHONY: demo check test bench lint types docs notebooks catalog results clean
 
 demo: $(INSTALLED)
 	$(BIN)/lopsided run tour
 	@echo "For those who stay: $(BIN)/lopsided run state-tracking (about 9 minutes)"
+
+# What CI runs: format, lint, import contracts, types, pages, tests.
+check: lint types docs test
 
 test: $(DEVELOPER)
 	$(BIN)/python -m pytest -n 2
@@ -38,6 +41,11 @@ notebooks: $(DOCS)
 # What `lopsided list` shows, after a recipe was changed.
 catalog: $(INSTALLED)
 	$(BIN)/python -m lopsided.runs.catalog
+
+# Verdicts of every recipe that FOLDER has runs of, for the pages.
+FOLDER ?= lopsided-runs
+results: $(INSTALLED)
+	$(BIN)/lopsided check --out $(FOLDER) --json > docs/results.json
 
 $(BIN)/python:
 	$(PYTHON) -c "import sys; assert sys.version_info >= (3, 11), 'lopsided needs Python 3.11 or newer'"

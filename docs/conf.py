@@ -21,5 +21,7 @@ html_title = "lopsided"
 exclude_patterns = ["_build", "jupyter_execute"]
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
 nb_execution_mode = "off"
+nb_code_prompt_show = "Show the set-up"
+nb_code_prompt_hide = "Hide the set-up"
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"

@@ -178,7 +178,10 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
         if found is None:
             claims += [s.not_run(recipe.name, "laptop") for s in recipe.claims]
         else:
-            claims += found.marked(found.claims(found.results(store)), store)
+            results = found.results(store)
+            claims += found.marked(found.claims(results), store)
+            if results is None:
+                continue
             runs[recipe.name] = {
                 "scale": found.scale,
                 "seeds": found.seeds,

@@ -1,0 +1,157 @@
+"""What the README and the tutorials print is run: every command and every example, on smaller settings."""
+
+import json
+import os
+import re
+import runpy
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+PAGES = {"README": README, "quickstart": (ROOT / "docs/quickstart.md").read_text()}
+TUTORIALS = ("first-task", "first-recipe", "first-sweep")
+SMALLER = {"steps=1000": "steps=40", "seeds=8": "seeds=2", '"every": 20': '"every": 10'}
+
+
+def blocks(text):
+    """(language, code) of every fenced block."""
+    return re.findall(r"```(python|bash)\n(.*?)```", text, re.S)
+
+
+def commands(text):
+    """The `lopsided` lines of a page, as arguments."""
+    found = []
+    for kind, code in blocks(text):
+        for line in code.splitlines():
+            words = shlex.split(line, comments=True)
+            if kind == "bash" and words and words[0] == "lopsided":
+                found.append(words[1:])
+    return found
+
+
+def smoke(arguments):
+    """`run` at smoke scale, with two seeds where seeds are asked for."""
+    if arguments[0] != "run":
+        return arguments
+    small = [*arguments, *([] if "--scale" in arguments else ["--scale", "smoke"])]
+    if "--seeds" in small:
+        small[small.index("--seeds") + 1] = "3"
+    return small
+
+
+def call(arguments, capfd):
+    from lopsided.cli import main
+
+    capfd.readouterr()
+    code = 0
+    try:
+        main(arguments)
+    except SystemExit as ended:
+        code = ended.code or 0
+    return code, *capfd.readouterr()
+
+
+def test_every_command_of_the_pages_runs(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    asked = dict.fromkeys(tuple(smoke(words)) for text in PAGES.values() for words in commands(text))
+    assert len(asked) > 8
+    for arguments in sorted(asked, key=lambda words: words[0] != "run"):  # what reads a folder needs one
+        code, out, err = call(list(arguments), capfd)
+        assert code == 0, (arguments, err)
+        assert out.strip(), arguments
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_make_target_of_a_page_exists(page):
+    makefile = (ROOT / "Makefile").read_text()
+    targets = re.findall(r"^make (\w+)", "\n".join(code for _, code in blocks(PAGES[page])), re.M)
+    assert targets
+    for target in targets:
+        assert f"\n{target}:" in makefile
+
+
+@pytest.fixture
+def away(tmp_path, monkeypatch):
+    """An empty folder; what it makes known is forgotten again."""
+    from lopsided.core import registry
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before, modules = dict(registry._OUTSIDE["task"]), set(sys.modules)
+    yield tmp_path
+    registry._OUTSIDE["task"].clear()
+    registry._OUTSIDE["task"].update(before)
+    for name in set(sys.modules) - modules:
+        if str(tmp_path) in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]
+
+
+def test_the_tutorials_run_from_first_to_last(away, monkeypatch, capfd):
+    """Each goes on with the files of the one before; examples run on fewer steps and seeds."""
+    monkeypatch.setenv("COLUMNS", "200")
+    verdicts = ""
+    for page in TUTORIALS:
+        example = ""
+        for kind, code in blocks((ROOT / f"docs/tutorials/{page}.md").read_text()):
+            if code.startswith("# FILE: "):
+                name, _, body = code.partition("\n")
+                (away / name.removeprefix("# FILE: ")).write_text(body)
+            elif kind == "python":
+                example += code
+            else:
+                for line in code.strip().splitlines():
+                    status, out, err = call(smoke(shlex.split(line)[1:]), capfd)
+                    assert status == 0, (line, err)
+                    verdicts += out
+        if example:
+            for old, new in SMALLER.items():
+                assert old in example
+                example = example.replace(old, new)
+            (away / "example.py").write_text(example)
+            runpy.run_path("example.py")
+            verdicts += capfd.readouterr().out
+    assert "uniform reaches test/accuracy 0.9 in fewer samples than power law" in verdicts
+    assert "the small set needs fewer steps" in verdicts
+
+
+def test_the_results_file_speaks_of_the_recipes_as_they_are():
+    """If not: a claim was changed after the file was written. `make results FOLDER=...` writes it anew."""
+    from lopsided.core.registry import registered
+
+    data = json.loads((ROOT / "docs/results.json").read_text())
+    said = [(c["recipe"], c["claim"], c["paper"]) for c in data["claims"]]
+    assert said == [(r.name, s.claim, s.paper) for r in registered("recipe").values() for s in r.claims]
+    assert set(data["runs"]) == {c["recipe"] for c in data["claims"] if c["verdict"] != "not run"}
+
+
+def test_the_pages_of_recipes_have_the_numbers_of_the_file(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs/_extensions"))
+    import recipe_pages
+
+    from lopsided.report.text import claim_rows
+
+    recipe_pages.write(tmp_path)
+    claims, runs = recipe_pages.results()
+    matrix = (tmp_path / "verdicts.md").read_text()
+    for name in runs:
+        page = (tmp_path / "recipes" / f"{name}.md").read_text()
+        for _, effect, verdict, _ in claim_rows(claims[name]):
+            assert recipe_pages._safe((effect,))[0] in page
+            assert recipe_pages._safe((effect,))[0] in matrix
+            assert verdict in page
+    assert len(list((tmp_path / "recipes").glob("*.md"))) == len(claims) + 1
+
+
+def test_links_between_pages_lead_somewhere():
+    generated = {"verdicts.md", "spec.md"}
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
+        if "_build" in page.parts or "recipes" in page.parts or page.name in generated:
+            continue
+        for target in re.findall(r"\]\(([^)#\s]+)\)", page.read_text()):
+            there = os.path.normpath(page.parent / target)
+            written = Path(there).name in generated or "/docs/recipes/" in there
+            assert target.startswith(("http", "mailto")) or written or Path(there).exists(), (page.name, target)
