@@ -7,6 +7,7 @@ sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
 project = "lopsided"
 author = "the lopsided authors"
+copyright = "the lopsided authors, Apache-2.0"
 extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
@@ -23,5 +24,5 @@ myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
 nb_execution_mode = "off"
 nb_code_prompt_show = "Show the set-up"
 nb_code_prompt_hide = "Hide the set-up"
-autodoc_typehints = "description"
+autodoc_typehints = "signature"
 autodoc_member_order = "bysource"

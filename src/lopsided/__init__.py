@@ -23,7 +23,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lopsided import models, optim, plans, probes, skills, stats, tasks, theory
+    from lopsided import data, models, optim, plans, probes, skills, stats, tasks, theory
     from lopsided.api.batches import batches
     from lopsided.api.checking import check
     from lopsided.api.comparing import Comparison, Curves, compare
@@ -44,6 +44,7 @@ __all__ = [
     "batches",
     "check",
     "compare",
+    "data",
     "load",
     "models",
     "optim",

@@ -1,0 +1,67 @@
+"""The shape of your own data, for your own training loop. NumPy only: importing this loads neither JAX nor PyTorch.
+
+    import lopsided.data as ld
+
+    groups = ld.Groups(labels)
+    shape = ld.Anneal(1.5, 0, begin=.2, finish=.9) & ld.Phases(until=(.1, .3, 1), shares=(.01, .1, 1))
+    stream = ld.Stream(groups, shape, total=steps * batch, seed=0, cap=8)
+    print(stream.describe())
+    loader = DataLoader(ld.View(data, stream, batch), batch_size=batch)
+
+The shape lies in a view that is read in order, not in a sampler. Batch size, accumulation, ranks and workers are
+layouts of the positions, and the whole state is one integer."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from lopsided.data.describe import effective_share, exponent
+from lopsided.data.groups import Groups
+from lopsided.data.hugging_face import Interleaved, interleave, select
+from lopsided.data.shapes import (
+    Anneal,
+    AsIs,
+    Binned,
+    Curriculum,
+    Fixed,
+    Phases,
+    PowerLaw,
+    Shape,
+    Temperature,
+    Uniform,
+)
+from lopsided.data.stream import Stream
+from lopsided.data.view import BatchSampler, View
+
+if TYPE_CHECKING:
+    from lopsided.data.grain import GrainSelection
+
+__all__ = [
+    "Anneal",
+    "AsIs",
+    "BatchSampler",
+    "Binned",
+    "Curriculum",
+    "Fixed",
+    "GrainSelection",
+    "Groups",
+    "Interleaved",
+    "Phases",
+    "PowerLaw",
+    "Shape",
+    "Stream",
+    "Temperature",
+    "Uniform",
+    "View",
+    "effective_share",
+    "exponent",
+    "interleave",
+    "select",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "GrainSelection":  # imports grain
+        return importlib.import_module("lopsided.data.grain").GrainSelection
+    raise AttributeError(f"module 'lopsided.data' has no attribute {name!r}")

@@ -1,0 +1,86 @@
+"""What a shape does to given data, before anything is trained."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from lopsided.core.errors import InputError
+from lopsided.data.groups import Groups
+from lopsided.data.stream import Stream
+
+FEW = 0.02
+SHOWN = 8
+
+
+def effective_share(stream: Stream) -> float:
+    """Share of the examples that the run would use as much of, if all came equally often: (sum visits)² / sum
+    visits², over the number of examples."""
+    s = stream.schedule
+    length = np.diff(np.append(s.start, s.total)).astype(float)
+    total = squares = 0.0
+    for c in range(s.weight.shape[1]):
+        ends = np.unique(np.concatenate([[0], s.subset[:, c]]))
+        for low, high in pairwise(ends):  # examples that the same phases draw from
+            visits = float((length * s.weight[:, c] / np.maximum(s.subset[:, c], 1) * (s.subset[:, c] >= high)).sum())
+            total, squares = total + visits * (high - low), squares + visits**2 * (high - low)
+    return total**2 / squares / stream.n_examples
+
+
+def exponent(counts: np.ndarray) -> float:
+    """The alpha of p_r ∝ r^-alpha, r the rank by frequency, that makes these counts (R,) most likely; 0 to 20."""
+    n = np.sort(np.asarray(counts, float))[::-1]
+    if n.ndim != 1 or not np.isfinite(n).all() or (n < 0).any() or n.sum() == 0:
+        raise InputError("counts: valid are numbers of at least 0, not all of them 0")
+    log_rank = np.log(np.arange(1.0, len(n) + 1))
+    mean = float((n * log_rank).sum() / n.sum())
+    low, high = 0.0, 20.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        p = np.exp(-middle * log_rank)
+        low, high = (middle, high) if float((p * log_rank).sum() / p.sum()) > mean else (low, middle)
+    return (low + high) / 2
+
+
+def describe(stream: Stream) -> str:
+    """A table of skills (the most and the least frequent ones) and what to think of."""
+    s, share = stream.schedule, effective_share(stream)
+    lines = [f"{stream.total:,} samples of {stream.n_examples:,} examples, seed {stream.seed}"]
+    epochs = s.epochs()
+    if isinstance(stream.groups, Groups):
+        lines += _skills(stream, stream.groups)
+    lines.append(
+        f"an example comes at most {epochs.max():.3g} times; the run uses as much as {share:.1%} of the data would"
+    )
+    if share < FEW:
+        lines.append(
+            f"warning: only {share:.1%} of the examples carry the run; a cap, or a smaller exponent, uses more"
+        )
+    return "\n".join(lines)
+
+
+def _skills(stream: Stream, groups: Groups) -> list[str]:
+    s = stream.schedule
+    expected, epochs = s.expected(), s.epochs()
+    found = groups.occurrences(expected)
+    uses = expected.sum() if groups.uses is None else float((expected @ groups.uses).sum())
+    reuse = (
+        epochs
+        if groups.uses is None
+        else np.array([epochs[groups.uses[:, k] > 0].max(initial=0) for k in range(groups.n_skills)])
+    )
+    lines = [
+        f"exponent of the data as it is: {exponent(groups.size):.2f}",
+        "skill         examples       samples      epochs",
+    ]
+    order = np.argsort(-found)
+    shown = order if len(order) <= 2 * SHOWN else np.concatenate([order[:SHOWN], order[-SHOWN:]])
+    for i, k in enumerate(shown):
+        if len(order) > 2 * SHOWN and i == SHOWN:
+            lines.append(f"... {len(order) - 2 * SHOWN:,} more")
+        lines.append(f"{groups.names[k]!s:<12.12}{groups.size[k]:>10,}{found[k] * uses:>14,.0f}{reuse[k]:>12.3g}")
+    never = int((found == 0).sum())
+    if never:
+        lines.append(f"{never:,} of {groups.n_skills:,} skills never come")
+    return lines

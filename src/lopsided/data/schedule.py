@@ -1,0 +1,137 @@
+"""A shape over given examples and a given length, as stages of constant weights."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lopsided.core.errors import InputError
+from lopsided.data.groups import Groups
+from lopsided.data.shapes import Shape
+from lopsided.data.words import U, bits, key, unit
+
+ROUNDS = 500
+CLOSE = 1e-6
+
+
+class Schedule(NamedTuple):
+    """S stages, C cells."""
+
+    start: np.ndarray  # (S,) first position of each stage
+    weight: np.ndarray  # (S, C) how often each cell comes, summing to 1
+    subset: np.ndarray  # (S, C) examples of each cell that are drawn from
+    phase: np.ndarray  # (S,) number of the subset that a stage draws from
+    phase_start: np.ndarray  # (S,) first position of that phase
+    base: np.ndarray  # (S, C) expected samples of each cell between the phase's and the stage's start
+    offset: np.ndarray  # (C,) in [0, 1): one random number for each cell
+    total: int
+
+    def expected(self) -> np.ndarray:
+        """(C,) samples of each cell in the whole run."""
+        return self._length() @ self.weight
+
+    def epochs(self) -> np.ndarray:
+        """(C,) how often the examples of each cell come that are drawn most."""
+        return self._length() @ (self.weight / np.maximum(self.subset, 1))
+
+    def _length(self) -> np.ndarray:
+        return np.diff(np.append(self.start, self.total)).astype(float)
+
+
+def schedule(groups: Groups | int, shape: Shape, total: int, seed: int, cap: float | None) -> Schedule:
+    """Raises `InputError` for a shape that leaves nothing to draw, or a cap that cannot be met."""
+    edges = np.array(sorted({float(e) for e in shape.edges()}))
+    start = np.unique(np.round(edges * total).astype(np.int64))
+    start = start[start < total]
+    sizes = np.array([groups]) if isinstance(groups, int) else groups.cell_size
+    examples = int(sizes.sum())
+    offset = unit(bits(key(seed, "offset"), np.arange(len(sizes), dtype=U)))
+    ends = np.append(start[1:], total) / total
+    shares = np.array([shape.subset(a / total, examples, total) for a in start])
+    weight = _weights(groups, shape, start / total, ends, seed)
+    subset = np.clip(np.floor(shares[:, None] * sizes + offset), np.minimum(sizes, 1), sizes).astype(np.int64)
+    phase = np.cumsum(np.concatenate([[0], np.diff(shares) != 0])).astype(int)
+    length = np.diff(np.append(start, total)).astype(float)
+    if cap is not None:
+        weight = _capped(weight, length, subset, float(cap))
+    phase_start = np.array([start[phase == p][0] for p in phase])
+    base = np.zeros_like(weight)
+    for i in range(1, len(start)):
+        if phase[i] == phase[i - 1]:
+            base[i] = base[i - 1] + length[i - 1] * weight[i - 1]
+    return Schedule(start, weight, subset, phase, phase_start, base, offset, total)
+
+
+def _weights(groups: Groups | int, shape: Shape, begins: np.ndarray, ends: np.ndarray, seed: int) -> np.ndarray:
+    if isinstance(groups, int):
+        return np.ones((len(begins), 1))
+    found, tilt = [], np.zeros(groups.n_skills)
+    for begin, end in zip(begins, ends, strict=True):
+        skills = shape.weights(groups, float(begin), float(end), seed)
+        if skills is None:
+            found.append(groups.cell_size / groups.n_examples)
+            continue
+        target = _target(skills, groups, float(begin))
+        if groups.uses is None:
+            found.append(target)
+        else:
+            weight, tilt = _tilted(groups, target, tilt)
+            found.append(weight)
+    return np.stack(found)
+
+
+def _target(skills: np.ndarray, groups: Groups, at: float) -> np.ndarray:
+    """(R,) summing to 1; 0 for skills without examples."""
+    if not np.isfinite(skills).all() or (skills < 0).any():
+        raise InputError(f"weights: have to be numbers of at least 0, at {at:.3g} of the run they are not")
+    present = np.where(groups.size > 0, skills, 0.0)
+    if present.sum() <= 0:
+        raise InputError(f"weights: at {at:.3g} of the run no skill that has examples has a weight")
+    return present / present.sum()
+
+
+def _tilted(groups: Groups, target: np.ndarray, tilt: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where examples need several skills: cells as often as their size times exp(sum of their skills' tilts), fitted
+    so that the skills that samples need have the target frequencies (generalised iterative scaling). What cannot be
+    reached is come as close to as it gets; `Stream.describe` says how close."""
+    assert groups.uses is not None
+    wanted = target > 0
+    blocked = (groups.uses @ ~wanted) > 0  # a cell with an unwanted skill is not drawn
+    if (blocked | (groups.cell_size == 0)).all():
+        blocked[:] = False
+    most = groups.uses.sum(1).max()
+    for _ in range(ROUNDS):
+        weight = groups.cell_size * np.exp(np.clip(groups.uses @ tilt, -60, 60)) * ~blocked
+        weight /= weight.sum()
+        found = groups.occurrences(weight)
+        step = np.where(wanted & (found > 0), np.log(np.maximum(target, 1e-300) / np.maximum(found, 1e-300)), 0.0)
+        tilt = tilt + step / most
+        if np.abs(np.where(wanted, found - target, 0)).sum() < CLOSE:
+            break
+    return weight, tilt
+
+
+def _capped(weight: np.ndarray, length: np.ndarray, subset: np.ndarray, cap: float) -> np.ndarray:
+    """No cell's examples come more than `cap` times; what is taken from it goes to the others in proportion
+    (water-filling, as UniMax does)."""
+    if not cap > 0:
+        raise InputError(f"cap = {cap:g}: epochs per example, above 0")
+    full = np.zeros(weight.shape[1], bool)
+    for _ in range(weight.shape[1] + ROUNDS):
+        epochs = length @ (weight / np.maximum(subset, 1))
+        over = epochs > cap * (1 + 1e-9)
+        if not over.any():
+            return weight
+        scale = np.where(over, cap / np.maximum(epochs, 1e-300), 1.0)
+        full |= over
+        weight = weight * scale
+        rest = weight[:, ~full].sum(1)
+        if (rest <= 0).any():
+            break
+        missing = 1 - weight.sum(1)
+        weight[:, ~full] *= (1 + missing / rest)[:, None]
+    least = float(length.sum() / subset[-1].sum())
+    raise InputError(
+        f"cap = {cap:g}: cannot be met; this shape needs more of its examples (all of them: {least:.3g} epochs)"
+    )

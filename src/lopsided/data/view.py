@@ -1,0 +1,121 @@
+"""A stream over data, as anybody's loader reads it: item n of the view is example `stream.at(n)` of the data."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from lopsided.core.errors import InputError
+from lopsided.data.stream import Stream
+
+ADVICE = {
+    "lightning": "Lightning shuffles training data: pass it a DataLoader with lopsided's BatchSampler",
+    "transformers": "Trainer: TrainingArguments(train_sampling_strategy='sequential')",
+    "accelerate": "Accelerate: build the DataLoader with shuffle=False before `prepare`",
+    "torch": "DataLoader: shuffle=False and no sampler; DistributedSampler: shuffle=False",
+}
+
+
+class View:
+    """A map-style data set that is read in order, by as many workers and ranks as there are.
+
+    `data`: anything with `[index]` (and, if it has it, `__getitems__`). `batch`: samples of one global step; the
+    length is then whole steps. `set_epoch` changes nothing: a run is one pass, and frameworks call it unreliably.
+    Raises `InputError` when it is read out of order: then something shuffles it.
+    """
+
+    def __init__(self, data: Any, stream: Stream, batch: int = 1):
+        if hasattr(data, "__len__") and len(data) != stream.n_examples:
+            raise InputError(f"data: {len(data):,} examples; the stream is of {stream.n_examples:,}")
+        if not 1 <= batch <= stream.total:
+            raise InputError(f"batch = {batch}: between 1 and total = {stream.total:,}")
+        self.data, self.stream, self.length = data, stream, stream.total // batch * batch
+        self._first = self._last = -1
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __getitem__(self, position: int) -> Any:
+        if not 0 <= position < self.length:
+            raise IndexError(position)
+        self._in_order([position])
+        return self.data[int(self.stream.at(np.array([position]))[0])]
+
+    def __getitems__(self, positions: Sequence[int]) -> list[Any]:
+        self._in_order(positions)
+        indices = self.stream.at(np.asarray(positions)).tolist()
+        if hasattr(self.data, "__getitems__"):
+            return self.data.__getitems__(indices)
+        return [self.data[i] for i in indices]
+
+    def set_epoch(self, epoch: int) -> None:
+        """Nothing."""
+
+    def _in_order(self, positions: Sequence[int]) -> None:
+        """Positions rise; only a new pass may begin again, at or before where this copy began."""
+        last, first = self._last, self._first
+        for n in positions:
+            if n <= last and n > first:
+                raise InputError(
+                    f"view: read out of order (position {n} after {last}), something shuffles. {_advice()}"
+                )
+            first = n if first < 0 or n <= last else first
+            last = n
+        self._first, self._last = first, last
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A worker's copy has read nothing yet."""
+        return {**self.__dict__, "_first": -1, "_last": -1}
+
+
+def _advice() -> str:
+    said = [text for name, text in ADVICE.items() if name in sys.modules]
+    return "; ".join(said) or "Read it with shuffling switched off"
+
+
+class BatchSampler:
+    """A rank's batches of indices into the data itself, for loaders that nobody shards again (plain DDP, Lightning).
+
+    `batch`: samples of one global step, a multiple of `world`. The state is one number, the next global position: it
+    may be loaded with another `batch`, `rank` or `world`. A pass ends with the last whole step; the next one begins
+    at 0.
+    """
+
+    drop_last = True
+
+    def __init__(self, stream: Stream, batch: int, rank: int = 0, world: int = 1):
+        if not (isinstance(batch, int) and 1 <= batch <= stream.total):
+            raise InputError(f"batch = {batch!r}: between 1 and total = {stream.total:,}")
+        if not 0 <= rank < world or batch % world:
+            raise InputError(
+                f"rank = {rank}, world = {world}: 0 <= rank < world, and batch = {batch} a multiple of world"
+            )
+        self.stream, self.batch, self.rank, self.world, self.position = stream, batch, rank, world, 0
+
+    @property
+    def batch_size(self) -> int:
+        """Of this rank."""
+        return self.batch // self.world
+
+    def __len__(self) -> int:
+        return self.stream.total // self.batch
+
+    def __iter__(self) -> Iterator[list[int]]:
+        while self.position + self.batch <= self.stream.total:
+            begin = self.position + self.rank * self.batch_size
+            self.position += self.batch  # before the yield: the state counts batches that were handed out
+            yield self.stream.at(np.arange(begin, begin + self.batch_size)).tolist()
+        self.position = 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Nothing: see `View`."""
+
+    def state_dict(self) -> dict[str, object]:
+        return self.stream.state(self.position)
+
+    def load_state_dict(self, state: dict[str, object], allow_other: bool = False) -> None:
+        """Raises `InputError` for the state of another stream, unless that is allowed."""
+        self.position = self.stream.position_of(state, allow_other)

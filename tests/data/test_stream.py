@@ -1,0 +1,262 @@
+"""What a stream promises: pure positions, counts, epochs, nesting, caps, the laws of the laboratory, bad input."""
+
+import itertools
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+import lopsided.data as ld
+from lopsided.core.errors import InputError
+from lopsided.skills import Annealed, BinnedPowerLaw, PowerLaw
+
+RNG = np.random.default_rng(0)
+LABELS = np.minimum((RNG.pareto(1.0, 20_000) * 3).astype(int), 299)
+GROUPS = ld.Groups(LABELS)
+TOTAL = 200_000
+SHAPES = {
+    "uniform": ld.Uniform(),
+    "as is": ld.AsIs(),
+    "power law": ld.PowerLaw(1.0),
+    "random ranks": ld.PowerLaw(1.0, by="random"),
+    "binned": ld.Binned(1.5, 5),
+    "annealed": ld.Anneal(1.5, 0, begin=0.2, finish=0.9),
+    "temperature": ld.Temperature(3.0),
+    "fixed": ld.Fixed({name: i + 1.0 for i, name in enumerate(GROUPS.names)}),
+    "phases": ld.Phases(until=(0.1, 0.4, 1.0), shares=(0.01, 0.1, 1.0)),
+    "annealed phases": ld.Anneal(1.0, 0) & ld.Phases(until=(0.1, 0.4, 1.0), shares=(0.05, 0.2, 1.0), of="run"),
+    "curriculum": ld.Curriculum((0.5, 1.0), [np.ones(GROUPS.n_skills), np.arange(1.0, GROUPS.n_skills + 1)]),
+}
+each_shape = pytest.mark.parametrize("name", SHAPES)
+
+
+def stream(name, total=TOTAL, seed=5, **options):
+    return ld.Stream(GROUPS, SHAPES[name], total, seed, **options)
+
+
+@each_shape
+@pytest.mark.parametrize("replacement", [False, True])
+def test_any_position_in_any_order_by_any_process(name, replacement):
+    s = stream(name, replacement=replacement)
+    whole = s.at(np.arange(TOTAL))
+    some = np.random.default_rng(1).permutation(TOTAL)[:3000]
+    assert (stream(name, replacement=replacement).at(some) == whole[some]).all()
+    assert (pickle.loads(pickle.dumps(s)).at(some) == whole[some]).all()
+    assert [int(s.at(n)) for n in some[:50]] == whole[some[:50]].tolist()
+    assert s.at(np.arange(12).reshape(3, 4)).tolist() == whole[:12].reshape(3, 4).tolist()
+
+
+@pytest.mark.parametrize("world", [1, 2, 3, 5, 8])
+def test_ranks_are_a_layout(world):
+    s = stream("annealed")
+    found = np.concatenate([s.batch(step, 960, rank, world) for step in range(20) for rank in range(world)])
+    assert (found == s.at(np.arange(20 * 960))).all()
+
+
+@each_shape
+def test_each_skill_comes_as_often_as_expected(name):
+    s = stream(name)
+    counts = np.bincount(GROUPS.cell[s.at(np.arange(TOTAL))], minlength=GROUPS.n_cells)
+    # Within one at the end of each phase, but for the few positions by which the sum of rounded counts is off.
+    assert np.abs(counts - s.schedule.expected()).max() < 4 * len(set(s.schedule.phase.tolist()))
+
+
+def test_counts_are_within_one_at_every_block_edge():
+    s = stream("power law")
+    cells = GROUPS.cell[s.at(np.arange(TOTAL))]
+    for b in range(1, 10):
+        edge = s._block(0, b)[0]
+        counts = np.bincount(cells[:edge], minlength=GROUPS.n_cells)
+        assert np.abs(counts - b * s._block_length * s.schedule.weight[0]).max() <= 1
+
+
+@each_shape
+def test_batches_look_like_draws(name):
+    """The variance of a skill's count in batches of 256 is that of independent draws, within a third."""
+    s = stream(name)
+    first = GROUPS.cell[s.at(np.arange(int(0.09 * TOTAL) // 256 * 256))].reshape(-1, 256)
+    for cell in np.argsort(-s.schedule.weight[0])[:3]:
+        p = s.schedule.weight[0][cell]
+        assert 0.6 < (first == cell).sum(1).var() / (256 * p * (1 - p)) < 1.5
+
+
+@given(st.integers(1, 3000), st.integers(1, 9000), st.integers(0, 2**60))
+def test_without_skills_every_example_comes_once_an_epoch(examples, total, seed):
+    visits = np.bincount(ld.Stream(examples, ld.Uniform(), total, seed).at(np.arange(total)), minlength=examples)
+    assert visits.max() - visits.min() <= 1
+
+
+def test_visits_of_a_skills_examples_differ_by_at_most_one():
+    found = stream("power law").at(np.arange(TOTAL))
+    visits = np.bincount(found, minlength=GROUPS.n_examples)
+    for cell in range(0, GROUPS.n_cells, 7):
+        mine = visits[GROUPS.cell == cell]
+        assert mine.max() - mine.min() <= 2  # 1 at the edge; rounded counts end a few positions off it
+
+
+def test_subsets_are_nested_and_used_up():
+    s = stream("phases")
+    found = s.at(np.arange(TOTAL))
+    parts = [set(found[a:b].tolist()) for a, b in ((0, 20_000), (20_000, 80_000), (80_000, TOTAL))]
+    assert parts[0] < parts[1] < parts[2]
+    for part, size in zip(parts, s.schedule.subset.sum(1), strict=True):
+        assert 0.8 * size < len(part) <= size  # of a rare skill not every example comes
+    other = ld.Stream(GROUPS, SHAPES["phases"], TOTAL, seed=6)
+    assert len(parts[0] & set(other.at(np.arange(20_000)).tolist())) < 0.9 * len(parts[0])
+
+
+def test_epochs_are_shuffled_anew():
+    s = ld.Stream(1000, ld.Uniform(), 5000)
+    epochs = s.at(np.arange(5000)).reshape(5, 1000)
+    assert all((a == b).sum() < 10 for a, b in itertools.pairwise(epochs))
+
+
+@pytest.mark.parametrize("name", ["power law", "annealed", "annealed phases", "uniform"])
+def test_a_cap_is_kept(name):
+    s = stream(name, cap=30)
+    assert np.bincount(s.at(np.arange(TOTAL))).max() <= 30 + 2 * len(set(s.schedule.phase.tolist()))
+    assert s.schedule.epochs().max() <= 30 * (1 + 1e-6)
+
+
+def test_with_replacement_counts_are_multinomial():
+    s = stream("power law", replacement=True)
+    counts = np.bincount(GROUPS.cell[s.at(np.arange(TOTAL))], minlength=GROUPS.n_cells)
+    assert (s.schedule.expected() > 20).all()
+    assert chisquare(counts, s.schedule.expected()).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("progress", [0.0, 0.1, 0.35, 0.6, 0.95])
+def test_the_laws_are_those_of_the_laboratory(progress):
+    """The same words mean the same frequencies as in specs."""
+    n = GROUPS.n_skills
+    by_rank = np.argsort(-GROUPS.size, kind="stable")
+    pairs = (
+        (ld.PowerLaw(1.2), PowerLaw(alpha=1.2)),
+        (ld.Binned(1.5, 5), BinnedPowerLaw(alpha=1.5, bins=5)),
+        (ld.Anneal(1.5, 0.5, 0.2, 0.7), Annealed(start=1.5, end=0.5, begin=0.2, finish=0.7)),
+    )
+    for ours, theirs in pairs:
+        s = ld.Stream(GROUPS, ours, 10**7)
+        stage = int(np.searchsorted(s.schedule.start, int(progress * 10**7), side="right")) - 1
+        middle = np.append(s.schedule.start, 10**7)[stage : stage + 2].mean() / 10**7
+        expected = theirs.schedule(n).probabilities(middle)
+        np.testing.assert_allclose(s.schedule.weight[stage][by_rank], expected, rtol=2e-3)
+
+
+def test_samples_have_the_frequencies_of_the_laboratorys_batches():
+    """Chi-square of skills drawn by `lop.batches` from a power law against a stream's."""
+    import lopsided as lop
+
+    task = lop.tasks.StateTracking(group="S3", hops=2)
+    drawn = lop.batches(task, lop.plans.Online(batch=512), lop.skills.PowerLaw(alpha=1.0), steps=20)
+    counts = np.bincount(np.concatenate([b.skills.ravel() for b in drawn]), minlength=6)
+    groups = ld.Groups(np.repeat(np.arange(6), 50))
+    s = ld.Stream(groups, ld.PowerLaw(1.0, by="given"), int(counts.sum()))
+    assert chisquare(counts, np.bincount(groups.cell[s.at(np.arange(s.total))])).pvalue > 1e-4
+
+
+def test_several_skills_for_an_example():
+    lists = [RNG.choice(20, size=RNG.integers(1, 4), replace=False).tolist() for _ in range(4000)]
+    groups = ld.Groups(lists)
+    s = ld.Stream(groups, ld.PowerLaw(1.0, by="given"), 100_000)
+    found = np.bincount(np.concatenate([lists[i] for i in s.at(np.arange(100_000))]), minlength=20)
+    law = 1 / np.arange(1, 21)
+    np.testing.assert_allclose(found / found.sum(), law / law.sum(), atol=2e-3)
+
+
+def test_labels_may_be_texts_and_unknown():
+    groups = ld.Groups(["b", "a", "b", "c"])
+    assert groups.names == ["a", "b", "c"]
+    assert groups.size.tolist() == [1, 2, 1]
+    assert groups.cell.tolist() == [1, 0, 1, 2]
+    unknown = ld.Groups(np.array([3, -1, 7, -1]))
+    assert unknown.names == [3, 7, "unknown"]
+    assert unknown.size.tolist() == [1, 1, 2]
+    assert ld.Groups([[1, 2], [], [2]]).names == [1, 2, "unknown"]
+
+
+def test_skills_without_examples_never_come():
+    s = ld.Stream(ld.Groups([5, 5, 9]), ld.Fixed({5: 1.0, 9: 0.0}), 100)
+    assert set(s.at(np.arange(100)).tolist()) == {0, 1}
+
+
+def test_the_exponent_of_data_is_found():
+    counts = np.random.default_rng(0).multinomial(10**6, (p := np.arange(1, 501) ** -1.1) / p.sum())
+    assert ld.exponent(counts) == pytest.approx(1.1, abs=0.02)
+    assert ld.exponent(np.ones(50)) == pytest.approx(0, abs=1e-6)
+
+
+def test_a_run_is_described_before_it_is_trained():
+    said = stream("uniform").describe()
+    for words in ("200,000 samples", "exponent of the data as it is", "epochs", "at most"):
+        assert words in said
+    assert "warning" in ld.Stream(GROUPS, ld.PowerLaw(8.0, by="random"), 10**6).describe()
+    assert ld.effective_share(ld.Stream(GROUPS, ld.AsIs(), TOTAL)) == pytest.approx(1, abs=0.01)
+    assert ld.effective_share(ld.Stream(1000, ld.Phases((0.5, 1.0), (0.1, 1.0)), 10**4)) == pytest.approx(
+        0.3077, abs=0.01
+    )
+
+
+def test_a_state_is_a_position_and_knows_its_stream():
+    s = stream("annealed")
+    state = s.state(640)
+    assert state == {"position": 640, "stream": s.fingerprint}
+    assert stream("annealed").position_of(state) == 640
+    for other in (
+        stream("annealed", seed=6),
+        stream("uniform"),
+        stream("annealed", total=TOTAL + 1),
+        stream("annealed", cap=99),
+    ):
+        with pytest.raises(InputError, match="of another stream"):
+            other.position_of(state)
+        assert other.position_of(state, allow_other=True) == 640
+    relabelled = ld.Groups(np.where(LABELS == 3, 4, LABELS))
+    assert ld.Stream(relabelled, SHAPES["annealed"], TOTAL, 5).fingerprint != s.fingerprint
+
+
+BAD = {
+    "skills of floats": (lambda: ld.Groups([0.5, np.nan]), "labels"),
+    "no skills": (lambda: ld.Groups([]), "labels"),
+    "NaN weights": (lambda: ld.Stream(GROUPS, ld.Fixed(np.full(GROUPS.n_skills, np.nan)), 10), "weights"),
+    "negative weights": (lambda: ld.Stream(GROUPS, ld.Fixed(-np.ones(GROUPS.n_skills)), 10), "weights"),
+    "no weight left": (lambda: ld.Stream(GROUPS, ld.Fixed({}), 10), "no skill that has examples has a weight"),
+    "too few weights": (lambda: ld.Stream(GROUPS, ld.Fixed([1.0, 2.0]), 10), "2"),
+    "unknown name": (lambda: ld.Stream(GROUPS, ld.Fixed({"x": 1.0}), 10), "no skill is named 'x'"),
+    "cap too small": (lambda: stream("uniform", cap=1), "cannot be met"),
+    "cap zero": (lambda: stream("uniform", cap=0), "cap = 0"),
+    "total zero": (lambda: stream("uniform", total=0), "total"),
+    "total too large": (lambda: stream("uniform", total=2**62), "2\\^62"),
+    "too many examples": (lambda: ld.Stream(2**31, ld.Uniform(), 10), "2\\^31"),
+    "position below": (lambda: stream("uniform").at([-1]), "position -1"),
+    "position above": (lambda: stream("uniform").at([3, TOTAL]), f"position {TOTAL}"),
+    "position of floats": (lambda: stream("uniform").at([0.5]), "integers"),
+    "no shape": (lambda: ld.Stream(GROUPS, 1.0, 10), "shape"),
+    "negative exponent": (lambda: ld.PowerLaw(-1.0), "alpha"),
+    "strange ranks": (lambda: ld.PowerLaw(1.0, by="size"), "by"),
+    "until does not end": (lambda: ld.Phases((0.1, 0.5), (0.1, 1.0)), "until"),
+    "shares fall": (lambda: ld.Phases((0.1, 1.0), (0.5, 0.1)), "shares"),
+    "bins": (lambda: ld.Stream(GROUPS, ld.Binned(1.0, 10**4), 10), "bins"),
+    "a state of something else": (lambda: stream("uniform").position_of({"step": 3}), "state"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_line(case):
+    call, said = BAD[case]
+    with pytest.raises(InputError, match=said) as error:
+        call()
+    assert "\n" not in str(error.value)
+
+
+def test_importing_it_loads_neither_jax_nor_torch():
+    code = "import sys, lopsided.data; print({'jax', 'torch', 'scipy', 'pydantic', 'grain'} & set(sys.modules))"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+        == "set()"
+    )
