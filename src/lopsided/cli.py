@@ -192,7 +192,10 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
         return
     from lopsided.report.terminal import claim_table
 
-    claim_table(claims)
+    shown = claims if recipes else [c for c in claims if c.verdict != "not run"]
+    claim_table(shown)
+    if waiting := len(claims) - len(shown):
+        print(f"{waiting} claims of {len(asked) - len(runs)} recipes are not run yet; `lopsided check NAME` shows them")
 
 
 @app.command

@@ -177,3 +177,62 @@ def test_the_schema_refuses_what_specs_refuse(change, validator):
 def test_examples_in_docstrings_run(module):
     found = doctest.testmod(importlib.import_module(f"lopsided.api.{module}"))
     assert found.failed == 0
+
+
+def test_a_loss_falls_as_it_is_learned():
+    """A comparison of losses looks for the first time below the goal."""
+    axis = np.arange(1, 31)
+    slow, fast = (np.exp(-axis / t) * np.ones((8, 1)) * np.linspace(1, 1.05, 8)[:, None] for t in (9, 3))
+    found = lop.compare(slow, fast, axis, metric="loss").faster(at=0.2)
+    assert found.verdict == "holds"
+    assert found.effect == pytest.approx(3, rel=0.1)
+    assert "baseline / candidate" in str(found)
+    assert lop.compare(-slow, -fast, axis, metric="score", falling=False).faster(at=-0.2).verdict == "holds"
+
+
+RANDOM = np.random.default_rng()
+
+
+class Wrong(lop.tasks.SparseParity):
+    """A task with a mistake."""
+
+    mistake: str = "none"
+
+    def sample(self, key, index, context):
+        made = super().sample(key, index, context)
+        if self.mistake == "numpy":
+            return made._replace(inputs=made.inputs + RANDOM.normal(size=6).astype(np.float32))
+        if self.mistake == "array":
+            return made.inputs
+        if self.mistake == "law":
+            return context.law.draw(made.inputs)
+        return made._replace(targets=made.targets[None]) if self.mistake == "shape" else made
+
+    def oracle(self, inputs, latent):
+        return None if self.mistake == "oracle" else super().oracle(inputs, latent)
+
+
+@pytest.mark.parametrize(
+    ("mistake", "said"),
+    [
+        ("array", "has to return a Sample"),
+        ("law", "inherits HasSkills"),
+        ("shape", r"one sample's targets have shape \(1,\), expected \(\)"),
+        ("oracle", "has to return numbers"),
+        ("numpy", "not with numpy.random|the oracle says"),
+    ],
+)
+def test_check_names_the_mistake(mistake, said):
+    with pytest.raises(lop.InputError, match=said):
+        lop.check(Wrong(d=6, k=2, mistake=mistake))
+    lop.check(Wrong(d=6, k=2))
+    with pytest.raises(lop.InputError, match="is no task"):
+        lop.check(Wrong)
+
+
+def test_a_model_that_cannot_read_the_task_is_refused_before_anything_runs():
+    tokens = lop.tasks.StateTracking(group="S3", hops=2)
+    with pytest.raises(lop.InputError, match="mlp"):
+        lop.Spec.parse({**PARITY, "task": tokens.model_dump(mode="json"), "loss": "cross-entropy"})
+    with pytest.raises(lop.InputError, match="seeds = 0"):
+        lop.run(lop.Spec.parse(PARITY), seeds=0)

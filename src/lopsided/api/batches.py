@@ -66,8 +66,11 @@ def batches(
 def _check(task: Task, plan: Any, skills: Skills | None, steps: int | None) -> None:
     from lopsided.core.task import n_skills
 
+    if not isinstance(task, Task):
+        raise InputError(f"batches: task {task!r} is none; valid is for example lop.tasks.SparseParity(d=6, k=2)")
     if not isinstance(plan, SampledPlan):
-        raise InputError(f"batches: plan {plan.name!r} draws no samples")
+        said = getattr(plan, "name", plan)
+        raise InputError(f"batches: plan {said!r} draws no samples; valid is for example lop.plans.Online(batch=32)")
     if isinstance(plan, Remembers) or streams_of(plan):
         raise InputError(f"batches: plan {plan.name!r} follows a model that it trains; only `run` can")
     count = n_skills(task)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lopsided.core.batch import Batch
 from lopsided.core.errors import InputError
 from lopsided.core.shapes import Classes, Scalar, Tokens, Vector
 from lopsided.core.task import SampleContext, SkillLaw, Task, latent_of, n_skills
@@ -20,6 +21,8 @@ def check(task: Task, samples: int = 256, seed: int = 0) -> None:
     >>> import lopsided as lop
     >>> lop.check(lop.tasks.SparseParity(d=6, k=2))
     """
+    if not isinstance(task, Task):
+        raise InputError(f"check: {task!r} is no task; valid is an object of its class, for example Facts()")
     import jax
     import jax.numpy as jnp
 
@@ -37,14 +40,26 @@ def check(task: Task, samples: int = 256, seed: int = 0) -> None:
     context = SampleContext(latent, law)
     key = stream(seed, "train")
     draw = jax.jit(jax.vmap(lambda i: task.sample(key, i, context)))
-    batch, again = (jax.tree.map(np.asarray, draw(jnp.arange(n, dtype=jnp.uint32))) for n in (samples, 8))
+    try:
+        drawn = [draw(jnp.arange(n, dtype=jnp.uint32)) for n in (samples, 8)]
+    except (TypeError, ValueError, AttributeError) as error:
+        hint = " (a task with skills inherits HasSkills)" if law is None and "draw" in str(error) else ""
+        raise InputError(f"task {task.name!r}: sample raises {type(error).__name__}: {error}{hint}") from error
+    if not isinstance(drawn[0], Batch):
+        raise InputError(f"task {task.name!r}: sample has to return a Sample, not {type(drawn[0]).__name__}")
+    batch, again = (jax.tree.map(np.asarray, found) for found in drawn)
     _require_shapes(task, batch, samples)
     exact = isinstance(task.outputs, Classes) or task.outputs.signs
     for one, other in zip(jax.tree.leaves(batch), jax.tree.leaves(again), strict=True):
         if not np.allclose(one[:8], other, rtol=0, atol=0 if exact else 1e-5):
-            raise InputError(f"task {task.name!r}: a sample depends on the batch that it is drawn in")
+            raise InputError(
+                f"task {task.name!r}: a sample depends on the batch that it is drawn in; draw with "
+                "`words(key, index, n)`, not with numpy.random"
+            )
     for i in range(samples):
         expected = np.asarray(task.oracle(batch.inputs[i], jax.tree.map(np.asarray, latent)))
+        if expected.dtype.kind not in "iufb":
+            raise InputError(f"task {task.name!r}: the oracle has to return numbers, not {expected.item()!r}")
         close = 0.0 if exact else 1e-4
         if not np.allclose(batch.targets[i], expected, rtol=close, atol=close):
             said = f"sample {i}, inputs {_short(batch.inputs[i])}: target {_short(batch.targets[i])}"
@@ -53,6 +68,10 @@ def check(task: Task, samples: int = 256, seed: int = 0) -> None:
 
 def _require_shapes(task: Task, batch: Any, n: int) -> None:
     inputs, outputs = task.inputs, task.outputs
+    if n_skills(task):
+        if batch.skills is None or batch.skills.ndim != 2:
+            raise InputError(f"task {task.name!r}: a sample's `skills` have to be a list of skill ids, shape (K,)")
+        _require_below(task, "skills", batch.skills, n_skills(task))
     if isinstance(inputs, Tokens):
         _require(task, "inputs", batch.inputs.shape, (n, inputs.length))
         _require_below(task, "input tokens", batch.inputs, inputs.vocabulary)
@@ -72,7 +91,7 @@ def _require_shapes(task: Task, batch: Any, n: int) -> None:
 
 def _require(task: Task, what: str, found: tuple[int, ...], expected: tuple[int, ...]) -> None:
     if tuple(found) != tuple(expected):
-        raise InputError(f"task {task.name!r}: {what} of {expected[0]} samples have shape {found}, not {expected}")
+        raise InputError(f"task {task.name!r}: one sample's {what} have shape {found[1:]}, expected {expected[1:]}")
 
 
 def _require_below(task: Task, what: str, values: np.ndarray, count: int) -> None:

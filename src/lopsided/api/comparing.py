@@ -71,15 +71,20 @@ class Curves(NamedTuple):
     values: np.ndarray
     unit: str = "samples"
 
-    def times(self, at: float) -> Times:
-        """When each member reached `at` and still held it at the next evaluation; else it is censored at its end."""
-        return time_to_learn(self.axis, self.values, at)
+    def times(self, at: float, falling: bool = False) -> Times:
+        """When each member reached `at` (from above, if `falling`) and still held it at the next evaluation; else it is
+        censored at its end."""
+        return time_to_learn(self.axis, -self.values, -at) if falling else time_to_learn(self.axis, self.values, at)
 
 
 class Comparison:
-    """`candidate` against `baseline`. Every method gives a `Verdict`; the default one is "inconclusive"."""
+    """`candidate` against `baseline`. Every method gives a `Verdict`, "inconclusive" where nothing can be told.
 
-    def __init__(self, baseline: Curves, candidate: Curves, metric: str = "metric"):
+    `falling`: the metric gets smaller as a network learns. If nothing is said, a loss and an error fall, anything else
+    rises.
+    """
+
+    def __init__(self, baseline: Curves, candidate: Curves, metric: str = "metric", falling: bool | None = None):
         for curves in (baseline, candidate):
             _check(curves)
         if baseline.unit != candidate.unit:
@@ -87,6 +92,7 @@ class Comparison:
                 f"compare: {baseline.name!r} is in {baseline.unit}, {candidate.name!r} in {candidate.unit}"
             )
         self.baseline, self.candidate, self.metric = baseline, candidate, metric
+        self.falling = any(word in metric for word in ("loss", "error")) if falling is None else falling
 
     def faster(self, at: float, at_least: float = 1.0) -> Verdict:
         """The candidate reaches `at` with less of the axis, by more than a factor `at_least`.
@@ -97,15 +103,20 @@ class Comparison:
         more = f", by more than {at_least:g} times" if at_least != 1 else ""
         b, c = self.baseline, self.candidate
         said = f"{c.name} reaches {self.metric} {at:g} in fewer {c.unit} than {b.name}"
-        slow, fast = self.baseline.times(at), self.candidate.times(at)
-        return _verdict(said + more, decisions.faster(slow, fast, self.candidate.unit, at_least))
+        return self._ratio(said + more, decisions.faster(*self._times(at), self.candidate.unit, at_least))
 
     def as_fast(self, at: float, within: float = 1.25) -> Verdict:
         """Neither arm reaches `at` more than a factor `within` sooner: an equivalence, shown, not assumed."""
         names = f"{self.candidate.name} and {self.baseline.name}"
         said = f"{names} reach {self.metric} {at:g} equally fast (within {within:g} times)"
-        slow, fast = self.baseline.times(at), self.candidate.times(at)
-        return _verdict(said, decisions.as_fast(slow, fast, self.candidate.unit, within))
+        return self._ratio(said, decisions.as_fast(*self._times(at), self.candidate.unit, within))
+
+    def _times(self, at: float) -> tuple[Times, Times]:
+        return self.baseline.times(at, self.falling), self.candidate.times(at, self.falling)
+
+    def _ratio(self, said: str, found: Decision) -> Verdict:
+        """Which over which."""
+        return _verdict(said, found._replace(measure=f"{found.measure}, {self.baseline.name} / {self.candidate.name}"))
 
     def higher(self) -> Verdict:
         """The candidate's last values exceed the baseline's (medians)."""
@@ -131,11 +142,13 @@ def compare(
     axis: Sequence[float] | np.ndarray | None = None,
     metric: str = "metric",
     unit: str = "steps",
+    falling: bool | None = None,
 ) -> Comparison:
     """Compare curves from any training loop.
 
     `baseline` and `candidate`: (M, T) values of a metric, one row a seed, or `Curves`; `axis`: (T,) steps or samples of
-    the columns, 1, 2, ... if left out. Raises `InputError` for other shapes.
+    the columns, 1, 2, ... if left out; `falling`: whether the metric gets smaller with learning (a metric whose name
+    says loss or error does). Raises `InputError` for other shapes.
 
     >>> import numpy as np
     >>> slow = np.repeat(np.linspace(0, 1, 11)[None], 6, axis=0)
@@ -149,7 +162,7 @@ def compare(
             along = np.arange(1, values.shape[1] + 1) if axis is None else np.asarray(axis, np.float64)
             curves = Curves(name, along, values, unit)
         found.append(curves)
-    return Comparison(found[0], found[1], metric)
+    return Comparison(found[0], found[1], metric, falling)
 
 
 def curves_of(arm: Arm, metric: str, axis: str) -> Curves:

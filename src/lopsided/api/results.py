@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lopsided.api.comparing import Comparison, curves_of
-from lopsided.core.errors import unknown
+from lopsided.core.errors import InputError, unknown
 from lopsided.core.shapes import has_accuracy
 from lopsided.report.text import number
 from lopsided.results.stored import Arm
@@ -51,15 +52,13 @@ class Results(StoredResults):
         return matplotlib_draw.draw(panels.Figure("", [panel]))
 
     def to_arrow(self) -> pyarrow.Table:
-        """One row for each member, evaluation and metric that is a number. Needs `pyarrow`."""
-        import pyarrow
-
+        """One row for each member, evaluation and metric that is a number. Raises `InputError` without `pyarrow`."""
+        pyarrow = _needed("pyarrow", "to_arrow")
         return pyarrow.table(self._columns())
 
     def to_pandas(self) -> pandas.DataFrame:
-        """One row for each member, evaluation and metric that is a number. Needs `pandas`."""
-        import pandas
-
+        """One row for each member, evaluation and metric that is a number. Raises `InputError` without `pandas`."""
+        pandas = _needed("pandas", "to_pandas")
         return pandas.DataFrame(self._columns())
 
     def _columns(self) -> dict[str, np.ndarray]:
@@ -97,6 +96,13 @@ class Results(StoredResults):
             ends = [number(float(f(known))) if len(known) else "–" for f in (np.median, np.min, np.max)]
             found.append((name, len(arm.seeds), f"median {ends[0]} [{ends[1]}, {ends[2]}]"))
         return found
+
+
+def _needed(module: str, method: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise InputError(f"{method}: needs {module}: pip install {module}") from None
 
 
 def of_stored(found: StoredResults) -> Results:

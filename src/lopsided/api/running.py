@@ -41,6 +41,8 @@ def run(
     (2, 2)
     """
     named = _named(arms)
+    if (isinstance(seeds, int) and seeds < 1) or (not isinstance(seeds, int) and not list(seeds)):
+        raise InputError(f"seeds = {seeds!r}: how many (at least 1), or a list of which")
     store = out if isinstance(out, Store) else Store(out)
     specs = list(named.values())
     if progress:

@@ -58,7 +58,8 @@ class Spec(Config):
     @model_validator(mode="after")
     def _parts_fit(self) -> Spec:
         if self.evaluation.every > self.steps:
-            raise InputError(f"evaluation.every = {self.evaluation.every}: at most steps = {self.steps}")
+            said = "" if "evaluation" in self.model_fields_set else " (the default; give evaluation)"
+            raise InputError(f"evaluation.every = {self.evaluation.every}{said}: at most steps = {self.steps}")
         self.plan.check_steps(self.steps)
         self.plan.check(self.task, self.model, self.optimizer, self.loss)
         for probe in self.probes:
@@ -66,6 +67,7 @@ class Spec(Config):
         self._check_groups()
         registry.engine_of(self).check(self)
         self._check_loss()
+        _parameter_names(self.model, self.task)  # raises where the model cannot read the task's inputs
         if not n_skills(self.task) and self.skills != registry.build("skills", "uniform"):
             raise InputError(f"skills: task {self.task.name!r} has no skills to shape")
         return self

@@ -45,7 +45,8 @@ class Arm:
             values = self.values[name]
         except KeyError:
             if whole not in self.values or not item.isdecimal() or self.values[whole].ndim != 3:
-                raise MissingData(f"arm {self.name!r} has no metric {name!r}") from None
+                known = ", ".join(sorted(self.values)[:12])
+                raise MissingData(f"arm {self.name!r} has no metric {name!r}; it has {known}") from None
             values = self.values[whole][:, :, int(item) - 1]
         return np.nan_to_num(values, nan=0.0) if name.endswith("accuracy") else values
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from lopsided.core import registry
 from lopsided.core.errors import InputError, MissingData, unknown
 from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.progress import Progress
-from lopsided.core.recipe import SCALES, Recipe, ScaleName
+from lopsided.core.recipe import FILE_MODULE, SCALES, Recipe, ScaleName
 from lopsided.core.spec import Spec
 from lopsided.report.text import SEVERAL_VERSIONS
 from lopsided.results.stored import Results, load
@@ -69,7 +70,10 @@ class RecipeRun:
     def claims(self, results: Results | None) -> list[Claim]:
         """Verdicts; smoke scale, missing members and rows that do not hold what a claim needs give `not run`."""
         nothing = [s.not_run(self.recipe.name, self.scale) for s in self.recipe.claims]
-        if results is None or self.scale == "smoke" or not self._enough(results):
+        if results is None or not self._enough(results):
+            return nothing
+        if self.scale == "smoke":
+            self._try_out(results)
             return nothing
         try:
             return self.recipe.decide(results)
@@ -77,6 +81,16 @@ class RecipeRun:
             if not self.overrides:
                 raise
             return nothing
+
+    def _try_out(self, results: Results) -> None:
+        """Decide the claims of a recipe file at smoke scale too, so that a mistake shows before hours of training. What
+        needs arms or evaluations that this scale does not have is only named."""
+        if not str(getattr(self.recipe.arms, "__module__", "")).startswith(FILE_MODULE):
+            return
+        try:
+            self.recipe.decide(results)
+        except (InputError, MissingData) as error:
+            print(f"lopsided: the claims cannot be decided on this scale's results: {error}", file=sys.stderr)
 
     def marked(self, claims: Sequence[Claim], store: Store) -> list[Claim]:
         """The claims; where several versions of the code made the rows of an arm, each one's test says so."""

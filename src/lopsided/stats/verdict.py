@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
+from lopsided.core.errors import InputError
+
 Verdict = Literal["holds", "contradicted", "inconclusive", "not run"]
 
 
@@ -57,9 +59,19 @@ class Statement:
     paper: str
     test: Callable[[Any], Decision]
 
+    def __post_init__(self) -> None:
+        if not callable(self.test):
+            raise InputError(f"claim {self.claim!r}: its test has to be a function of the results")
+
     def decide(self, measured: Any, recipe: str, scale: str) -> Claim:
         """The claim with its verdict."""
-        return self._claim(self.test(measured), recipe, scale)
+        found = self.test(measured)
+        if not isinstance(found, Decision):
+            raise InputError(
+                f"claim {self.claim!r}: its test has to return a Decision, as the functions of "
+                f"lopsided.stats.decisions do, not {type(found).__name__}"
+            )
+        return self._claim(found, recipe, scale)
 
     def not_run(self, recipe: str, scale: str) -> Claim:
         """The claim before anything was measured."""
