@@ -17,7 +17,7 @@ devices.setup(1 << 20)
 
 import jax  # noqa: E402
 
-from benchmarks import attention, heat_map, overhead, perceptron, population, transformer  # noqa: E402
+from benchmarks import attention, data, heat_map, overhead, perceptron, population, transformer  # noqa: E402
 from benchmarks.measure import gemm_peak  # noqa: E402
 
 
@@ -30,7 +30,15 @@ def main() -> None:
     for column in ("work", "lopsided", "against", "ratio (lowest … highest)", "at least"):
         table.add_column(column)
     console = Console(width=150)
-    parts = (perceptron.rows, transformer.rows, attention.rows, overhead.rows, population.rows, heat_map.rows)
+    parts = (
+        perceptron.rows,
+        transformer.rows,
+        attention.rows,
+        overhead.rows,
+        population.rows,
+        data.rows,
+        heat_map.rows,
+    )
     for rows in parts:
         for row in rows(peak) if rows in (perceptron.rows, heat_map.rows) else rows():
             console.print(" · ".join(row))  # as soon as it is measured

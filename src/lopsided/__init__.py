@@ -82,9 +82,14 @@ def __getattr__(name: str) -> Any:
 
             return metadata.version("lopsided")
         raise AttributeError(f"module 'lopsided' has no attribute {name!r}")
-    if name not in _WHERE:
-        return importlib.import_module(f"lopsided.{name}")
-    return getattr(importlib.import_module(_WHERE[name]), name)
+    try:
+        if name not in _WHERE:
+            return importlib.import_module(f"lopsided.{name}")
+        return getattr(importlib.import_module(_WHERE[name]), name)
+    except ModuleNotFoundError as error:
+        if str(error.name).startswith("lopsided"):
+            raise
+        raise ImportError(f"lopsided.{name} needs {error.name}: pip install 'lopsided[lab]'") from error
 
 
 def __dir__() -> list[str]:

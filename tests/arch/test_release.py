@@ -51,6 +51,45 @@ def test_the_wheel_runs_the_tour_in_an_environment_of_its_own(wheel, tmp_path):
     assert "state-tracking" in listed.stdout
 
 
+CORE = """
+import sys
+import numpy as np
+import lopsided as lop, lopsided.data as ld
+stream = ld.Stream(ld.Groups(np.arange(100) % 7), ld.Anneal(1.5, 0), total=1000)
+assert stream.at(np.arange(10)).shape == (10,)
+curve = np.linspace(0, 1, 11)[None] + np.zeros((8, 1))
+assert lop.compare(curve, np.sqrt(curve)).faster(at=0.7).verdict == "holds"
+assert not {"jax", "pydantic"} & set(sys.modules)
+try:
+    lop.Spec
+except ImportError as error:
+    assert "pip install 'lopsided[lab]'" in str(error)
+else:
+    raise AssertionError("the laboratory is here")
+"""
+
+
+def test_the_core_works_with_numpy_and_scipy_alone(wheel, tmp_path):
+    """`pip install lopsided` brings nothing else: shapes for anybody's loop, and verdicts on anybody's curves."""
+    site, libraries = tmp_path / "site", Path(sysconfig.get_path("purelib"))
+    run(*PIP, "install", "--no-deps", "--target", str(site), str(wheel), cwd=tmp_path)
+    for name in ("numpy", "scipy"):
+        for found in (libraries / name, libraries / f"{name}.libs"):
+            if found.exists():
+                (site / found.name).symlink_to(found)
+    python = [sys.executable, "-S", "-c"]  # without this environment's libraries
+    run(*python, CORE, cwd=tmp_path, PYTHONPATH=str(site))
+    said = subprocess.run(
+        [*python, "from lopsided.start import main; main()"],
+        capture_output=True, text=True, cwd=tmp_path, env={**ENVIRONMENT, "PYTHONPATH": str(site)}, check=False,
+    )  # fmt: skip
+    assert (said.returncode, said.stdout, said.stderr.count("\n")) == (2, "", 1)
+    assert "pip install 'lopsided[lab]'" in said.stderr
+    required = [line for line in (next(site.glob("lopsided-*.dist-info")) / "METADATA").read_text().splitlines()
+                if line.startswith("Requires-Dist") and "extra ==" not in line]  # fmt: skip
+    assert sorted(line.split()[1].split(">")[0] for line in required) == ["numpy", "scipy"]
+
+
 PYPROJECT = """
 [build-system]
 requires = ["setuptools"]

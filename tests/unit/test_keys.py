@@ -1,3 +1,6 @@
+import itertools
+import math
+
 import jax
 import jax.extend
 import jax.numpy as jnp
@@ -6,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as sps
+from scipy.stats import chi2, chisquare
 
 from lopsided.core.keys import below, normal, shuffled, stream, unit, words
 from lopsided.core.threefry import threefry2x32
@@ -87,3 +91,46 @@ def test_normal_numbers_are_the_quantiles_of_their_words():
     np.testing.assert_allclose(np.asarray(normal(jnp.asarray(bits))), sps.norm.ppf(u), atol=5e-5)
     drawn = np.asarray(jax.vmap(lambda i: normal(words(stream(0, "n"), i, 10)))(jnp.arange(20_000))).ravel()
     assert sps.kstest(drawn, "norm").pvalue > 1e-3
+
+
+def _permutations(size, draws):
+    """(draws, size) whole permutations of `shuffled`."""
+    position = jnp.arange(size, dtype=jnp.uint32)
+    key = stream(3, "permutations")
+    whole = jax.jit(
+        jax.vmap(lambda e: jax.vmap(lambda p: shuffled(words(key, e), p, jnp.uint32(size)))(position)),
+    )
+    return np.asarray(whole(jnp.arange(draws, dtype=jnp.uint32))).astype(int)
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 5, 6, 7])
+def test_all_permutations_of_a_small_set_are_equally_likely(size):
+    """Six rounds of mixing gave permutations of six elements .83 to 1.46 of their share."""
+    found = _permutations(size, 30_000)
+    number = {p: i for i, p in enumerate(itertools.permutations(range(size)))}
+    counts = np.bincount([number[tuple(p)] for p in found.tolist()], minlength=math.factorial(size))
+    assert chisquare(counts).pvalue > 1e-4
+
+
+def test_pairs_are_equally_likely_for_every_size_to_128():
+    draws, key = 3000, stream(4, "pairs")
+
+    @jax.jit
+    def first_two(size):
+        return jax.vmap(
+            lambda e: jax.vmap(lambda p: shuffled(words(key, e), p, size))(jnp.arange(2, dtype=jnp.uint32))
+        )(jnp.arange(draws, dtype=jnp.uint32))
+
+    values = freedom = 0
+    for size in range(2, 129):
+        first, second = np.asarray(first_two(jnp.uint32(size))).astype(int).T
+        classes = min(size, 10)
+        table = np.zeros((classes, classes))
+        np.add.at(table, (first * classes // size, second * classes // size), 1)
+        share = np.bincount(np.arange(size) * classes // size, minlength=classes).astype(float)
+        expected = (np.outer(share, share) - np.diag(share)) / (size * (size - 1)) * draws
+        held = expected > 0
+        value = ((table - expected)[held] ** 2 / expected[held]).sum()
+        assert chi2.sf(value, held.sum() - 1) > 1e-5, size
+        values, freedom = values + value, freedom + held.sum() - 1
+    assert chi2.sf(values, freedom) > 1e-3

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lopsided.core.errors import InputError
 from lopsided.report.text import effect_text
-from lopsided.results.stored import Arm
 from lopsided.stats import decisions
 from lopsided.stats.times import Times, time_to_learn
 from lopsided.stats.verdict import Claim, Decision, Statement
+
+if TYPE_CHECKING:  # curves of anybody need no laboratory
+    from lopsided.results.stored import Arm
 
 COLOURS = {"holds": "#0b6b3a", "contradicted": "#9b1c0c", "inconclusive": "#7a5200", "not run": "#4a5363"}
 

@@ -104,21 +104,47 @@ def below(bits: UInt32[Array, "*n"], size: Integer[Array, ""] | int) -> UInt32[A
 def shuffled(word: UInt32[Array, 2], position: UInt32[Array, ""], size: Integer[Array, ""] | int) -> UInt32[Array, ""]:
     """Where `position` lands in a random permutation of range(size) that is never stored; size < 2^31.
 
-    Multiplications by odd numbers, additions and xor-shifts are bijections of the n-bit words; keyed by `word` and
+    Up to EXACT elements the digits of the factorial number system are decoded, uniform over all permutations. Above,
+    multiplications by odd numbers, additions and xor-shifts are bijections of the n-bit words; keyed by `word` and
     repeated they mix the smallest power of two >= size, and a result outside the range walks on until it is inside
     (fewer than two rounds on average). Pure: any position can be asked for on its own.
     """
+    if isinstance(size, int):
+        return _mixed(word, position, size) if size > EXACT else _decoded(word, position, size)
+    return jnp.where(size <= EXACT, _decoded(word, position, size), _mixed(word, position, size))
+
+
+EXACT = 16
+
+
+def _scrambled(k: UInt32[Array, ""]) -> UInt32[Array, ""]:
+    """Every bit of a key reaches the low bits, all that a small range sees."""
+    k = (k ^ (k >> 16)) * jnp.uint32(0x7FEB352D)
+    k = (k ^ (k >> 15)) * jnp.uint32(0x846CA68B)
+    return k ^ (k >> 16)
+
+
+def _decoded(word: UInt32[Array, 2], position: UInt32[Array, ""], size: Integer[Array, ""] | int) -> UInt32[Array, ""]:
+    """Digit j is uniform on range(size - j), and says which of the values that are left comes at place j."""
+    position, size = position.astype(jnp.uint32), jnp.asarray(size).astype(jnp.uint32)
+    state, digits = word[0], []
+    for j in range(EXACT):
+        state = _scrambled((state ^ word[1]) + jnp.uint32(0x9E3779B9 * (j + 1) % 2**32))
+        digits.append(below(state, jnp.where(size > j, size - j, 1)))
+    x = jnp.uint32(0)
+    for j in range(EXACT - 1, -1, -1):
+        x = jnp.where(position == j, digits[j], x + ((x >= digits[j]) & (position > j)).astype(jnp.uint32))
+    return x
+
+
+def _mixed(word: UInt32[Array, 2], position: UInt32[Array, ""], size: Integer[Array, ""] | int) -> UInt32[Array, ""]:
+    """Six rounds, for more than EXACT elements."""
     size = jnp.asarray(size).astype(jnp.uint32)
     bits = (32 - jax.lax.clz(jnp.maximum(size - 1, 1))).astype(jnp.uint32)
     mask = (jnp.uint32(1) << bits) - 1
     shift = (bits + 1) // 2
 
-    def mixed(k):  # every bit of the key reaches the low bits, all that a small range sees
-        k = (k ^ (k >> 16)) * jnp.uint32(0x7FEB352D)
-        k = (k ^ (k >> 15)) * jnp.uint32(0x846CA68B)
-        return k ^ (k >> 16)
-
-    keys = [mixed(word[r % 2] + jnp.uint32(0x9E3779B9 * (r + 1) % 2**32)) for r in range(12)]
+    keys = [_scrambled(word[r % 2] + jnp.uint32(0x9E3779B9 * (r + 1) % 2**32)) for r in range(12)]
 
     def once(x):
         for multiplier, offset in zip(keys[::2], keys[1::2], strict=True):

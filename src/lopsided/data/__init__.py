@@ -9,7 +9,8 @@
     loader = DataLoader(ld.View(data, stream, batch), batch_size=batch)
 
 The shape lies in a view that is read in order, not in a sampler. Batch size, accumulation, ranks and workers are
-layouts of the positions, and the whole state is one integer."""
+layouts of the positions, and the whole state is one integer.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +32,7 @@ from lopsided.data.shapes import (
     Temperature,
     Uniform,
 )
+from lopsided.data.steered import AutoSchedule
 from lopsided.data.stream import Stream
 from lopsided.data.view import BatchSampler, View
 
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Anneal",
     "AsIs",
+    "AutoSchedule",
     "BatchSampler",
     "Binned",
     "Curriculum",
