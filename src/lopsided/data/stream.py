@@ -30,8 +30,8 @@ class Stream:
     """`shape` over `groups` (or over N examples without skills, given as a number) for `total` samples.
 
     *Stratified* (the default): at the edges of blocks of 16,384 positions, and at the end of a phase, each skill has
-    come as often as its expectation says, within 1, and the visits of its examples differ by at most 1; their order is
-    shuffled anew in every epoch. With
+    come as often as its expectation says, within 1. At every position the visits of a skill's examples differ by at
+    most 1; their order is shuffled anew in every epoch. With
     `replacement`, every sample is drawn on its own, as lopsided's plan `fixed` does.
 
     `cap`: no example comes more often than this; what a rare skill cannot give goes to the others in proportion.
@@ -209,8 +209,15 @@ class Stream:
             low = U(max(1, (length - 1).bit_length()))
             number = np.arange(length, dtype=U)
             shuffle = bits(key(self.seed, "block", name[0]), (U(b) << U(32)) + number)
-            shuffle = np.sort((shuffle >> low) << low | number)
-            self._made[name] = examples[(shuffle & ((U(1) << low) - U(1))).astype(np.intp)]
+            mask = (U(1) << low) - U(1)
+            shuffle = (np.sort((shuffle >> low) << low | number) & mask).astype(np.intp)
+            # Each cell's occurrences in order of place: an epoch over its examples ends before the next one begins.
+            place_of = np.empty(length, U)
+            place_of[shuffle] = number
+            places = np.sort(cell.astype(U) << low | place_of) & mask
+            made = np.empty(length, np.int64)
+            made[places.astype(np.intp)] = examples
+            self._made[name] = made
         return self._made[name]
 
     def batch(self, step: int, batch: int, rank: int = 0, world: int = 1) -> np.ndarray:
