@@ -23,6 +23,8 @@ BLOCK = 1 << 14
 AHEAD = 4096
 """Small requests are answered from so many positions, made at once."""
 KEPT = 16
+KEPT_EXAMPLES = 2**22
+"""Blocks that were made are kept up to so many indices (32 MiB), so that scattered positions do not make them anew."""
 LONGEST = 2**62
 
 
@@ -163,6 +165,10 @@ class Stream:
     def _block_length(self) -> int:
         return max(BLOCK, 4 * self.schedule.weight.shape[1])
 
+    @property
+    def _kept(self) -> int:
+        return max(KEPT, KEPT_EXAMPLES // self._block_length)
+
     def _edge(self, i: int, b: int) -> int:
         """First position (nominally) of a block of stage i's phase; the phase's end is an edge, too. Blocks behind it
         serve the few positions by which rounded counts fall short."""
@@ -184,7 +190,7 @@ class Stream:
         """(first position in the phase, samples of each cell before, cumulative samples of each cell) of a block."""
         name = int(self.schedule.phase[i]), b
         if name not in self._edges:
-            _forget(self._edges)
+            _forget(self._edges, self._kept)
             before, after = (self._counts(i, self._edge(i, edge)) for edge in (b, b + 1))
             self._edges[name] = int(before.sum()), before, np.cumsum(after - before)
         return self._edges[name]
@@ -194,7 +200,7 @@ class Stream:
         s = self.schedule
         name = int(s.phase[i]), b
         if name not in self._made:
-            _forget(self._made)
+            _forget(self._made, self._kept)
             _, before, cumulative = self._block(i, b)
             length = int(cumulative[-1])
             cell = np.repeat(np.arange(len(cumulative), dtype=np.uint32), np.diff(cumulative, prepend=0))
@@ -266,8 +272,8 @@ class Stream:
         return {k: ({} if k in made else v) for k, v in self.__dict__.items() if k != "_members"}
 
 
-def _forget(cache: dict) -> None:
-    while len(cache) >= KEPT:
+def _forget(cache: dict, kept: int = KEPT) -> None:
+    while len(cache) >= kept:
         cache.pop(next(iter(cache)))
 
 
