@@ -25,8 +25,8 @@ Four shapes of the same data:
 - growing: uniform digits, but samples come from .2 %, 1 %, 5 % and then all of the samples of the run.
 
 Every arm is tuned: its learning rate is the best of three on seeds 100 to 103. Seeds 0 to 7 are judged at that rate,
-after 1,500 steps of 256 samples. Tests draw held-out images uniformly. Written by `python examples/digits_sum.py report` from
-the runs in `examples/digits_sum.jsonl`.
+after 1,500 steps of 256 samples. Tests draw held-out images uniformly. Written by
+`python examples/digits_sum.py report` from the runs in `examples/digits_sum.jsonl`.
 """
 LAWS = {
     "uniform": ld.Uniform(),
