@@ -168,6 +168,9 @@ def test_several_skills_for_an_example():
     found = np.bincount(np.concatenate([lists[i] for i in s.at(np.arange(100_000))]), minlength=20)
     law = 1 / np.arange(1, 21)
     np.testing.assert_allclose(found / found.sum(), law / law.sum(), atol=2e-3)
+    assert "by at most 0.000 (total variation)" in s.describe()
+    always_both = ld.Stream(ld.Groups([["a", "b"]] * 50), ld.Fixed({"a": 0.9, "b": 0.1}), 1000)
+    assert "by at most 0.400 (total variation)" in always_both.describe()  # neither comes without the other
 
 
 def test_labels_may_be_texts_and_unknown():

@@ -43,6 +43,18 @@ def exponent(counts: np.ndarray) -> float:
     return (low + high) / 2
 
 
+def _off(stream: Stream, groups: Groups) -> float:
+    """Where examples need several skills not every law can be reached: the largest total variation of any stage."""
+    s, worst = stream.schedule, 0.0
+    ends = np.append(s.start[1:], s.total)
+    for weight, a, b in zip(s.weight, s.start / s.total, ends / s.total, strict=True):
+        wanted = stream.shape.weights(groups, float(a), float(b), stream.seed)
+        if wanted is not None:
+            wanted = np.where(groups.size > 0, wanted, 0.0)
+            worst = max(worst, float(np.abs(groups.occurrences(weight) - wanted / wanted.sum()).sum() / 2))
+    return worst
+
+
 def describe(stream: Stream) -> str:
     """A table of skills (the most and the least frequent ones) and what to think of."""
     s, share = stream.schedule, effective_share(stream)
@@ -80,6 +92,10 @@ def _skills(stream: Stream, groups: Groups) -> list[str]:
         if len(order) > 2 * SHOWN and i == SHOWN:
             lines.append(f"... {len(order) - 2 * SHOWN:,} more")
         lines.append(f"{groups.names[k]!s:<12.12}{groups.size[k]:>10,}{found[k] * uses:>14,.0f}{reuse[k]:>12.3g}")
+    if groups.uses is not None:
+        lines.append(
+            f"frequencies of skills are off the shape's by at most {_off(stream, groups):.3f} (total variation)"
+        )
     never = int((found == 0).sum())
     if never:
         lines.append(f"{never:,} of {groups.n_skills:,} skills never come")
