@@ -11,7 +11,7 @@ import lopsided.data as ld
 from benchmarks.measure import paired
 
 EXAMPLES = 10**6
-CALL, CALLS = 4096, 64
+CALL, CALLS = 4096, 256
 
 
 def _rate(stream: ld.Stream) -> Callable[[], float]:

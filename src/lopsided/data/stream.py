@@ -163,7 +163,7 @@ class Stream:
 
     @property
     def _block_length(self) -> int:
-        return max(BLOCK, 4 * self.schedule.weight.shape[1])
+        return max(BLOCK, 2 * self.schedule.weight.shape[1])
 
     @property
     def _kept(self) -> int:
@@ -203,7 +203,8 @@ class Stream:
             _forget(self._made, self._kept)
             _, before, cumulative = self._block(i, b)
             length = int(cumulative[-1])
-            cell = np.repeat(np.arange(len(cumulative), dtype=np.uint32), np.diff(cumulative, prepend=0))
+            counts = np.diff(cumulative, prepend=0)
+            cell = np.repeat(np.arange(len(counts), dtype=np.uint32), counts)
             occurrence = (before - np.concatenate([[0], cumulative[:-1]]))[cell] + np.arange(length)
             size = s.subset[i].astype(np.uint32)[cell]
             epoch = occurrence // size
@@ -211,19 +212,10 @@ class Stream:
             words = bits(key(self.seed, "epoch", name[0]), (cell.astype(U) << U(40)) ^ epoch.astype(U))
             member, begins = self._members
             examples = member[begins[cell] + permuted(words, place, size)].astype(np.int64)
-            # The block's order: places sorted by random words that hold the place in their lowest bits.
-            low = U(max(1, (length - 1).bit_length()))
-            number = np.arange(length, dtype=U)
-            shuffle = bits(key(self.seed, "block", name[0]), (U(b) << U(32)) + number)
-            mask = (U(1) << low) - U(1)
-            shuffle = (np.sort((shuffle >> low) << low | number) & mask).astype(np.intp)
-            # Each cell's occurrences in order of place: an epoch over its examples ends before the next one begins.
-            place_of = np.empty(length, U)
-            place_of[shuffle] = number
-            places = np.sort(cell.astype(U) << low | place_of) & mask
-            made = np.empty(length, np.int64)
-            made[places.astype(np.intp)] = examples
-            self._made[name] = made
+            shuffle = bits(key(self.seed, "block", name[0]), (U(b) << U(32)) + np.arange(length, dtype=U))
+            held = s.subset[i].clip(1)
+            spans = before // held != (before + np.maximum(counts, 1) - 1) // held
+            self._made[name] = _placed(examples, cell, spans[cell], shuffle)
         return self._made[name]
 
     def batch(self, step: int, batch: int, rank: int = 0, world: int = 1) -> np.ndarray:
@@ -270,6 +262,24 @@ class Stream:
         """Without what was made: workers get a copy."""
         made = ("_edges", "_made", "_ahead", "_cumulative")
         return {k: ({} if k in made else v) for k, v in self.__dict__.items() if k != "_members"}
+
+
+def _placed(examples: np.ndarray, cell: np.ndarray, spans: np.ndarray, words: np.ndarray) -> np.ndarray:
+    """A block's examples, which come by cell and occurrence, in a random order. Where a cell's epoch ends inside the
+    block (`spans`), its occurrences come in order of place: one epoch before the next."""
+    # Places are sorted by random words that hold the place in their lowest bits.
+    low = U(max(1, (len(examples) - 1).bit_length()))
+    mask, number = (U(1) << low) - U(1), np.arange(len(examples), dtype=U)
+    place = np.empty(len(examples), np.uint32)
+    place[(np.sort((words >> low) << low | number) & mask).astype(np.intp)] = number
+    made = np.empty(len(examples), np.int64)
+    made[place] = examples
+    several = np.flatnonzero(spans)
+    if several.size:
+        wide = np.uint32 if int(cell[-1]).bit_length() + int(low) <= 32 else U
+        keys = np.sort(cell[several].astype(wide) << wide(low) | place[several].astype(wide))
+        made[(keys & wide(mask)).astype(np.intp)] = examples[several]
+    return made
 
 
 def _forget(cache: dict, kept: int = KEPT) -> None:
