@@ -91,7 +91,7 @@ class Recipe:
     figure: Callable[[Any], Any]
     """`lopsided.results.stored.Results` to `lopsided.report.panels.Figure`."""
     measure: Callable[[Any], Any] | None = None
-    """What the claims' tests are given in place of `Results`, where several need the same numbers."""
+    """Computes from `Results` what several claims' tests need; the tests are then given that in place of `Results`."""
     shown: Callable[[Any], Sequence[str]] | None = None
     """Names of the arms that tables list; without it all, those of a sweep at their best settings."""
     metric: str = "test/accuracy"

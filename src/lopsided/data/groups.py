@@ -15,7 +15,7 @@ MOST_CELLS = 10**6
 
 
 class Groups:
-    """Examples by skill.
+    """The examples of a data set, grouped by the skill that each one needs.
 
     `skills`: (N,) a label (integer or text) for each example; or (N, K), or N lists, where examples need several;
     entries equal to `unknown` do not count. An example without any label belongs to a skill of its own, `unknown`,

@@ -52,7 +52,7 @@ class View:
         return [self.data[i] for i in indices]
 
     def set_epoch(self, epoch: int) -> None:
-        """Nothing."""
+        """Changes nothing: a run is one pass of `total` samples."""
 
     def _in_order(self, positions: Sequence[int]) -> None:
         """Positions rise; only a new pass may begin again, at or before where this copy began."""

@@ -37,7 +37,7 @@ def arms(scale: ScaleName) -> Arms:
 
 
 def first_phase(r):
-    """Its steps."""
+    """Number of steps of the first phase."""
     return best(r, **RANDOM).arm.setting("plan.phases")[0].steps
 
 

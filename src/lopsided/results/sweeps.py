@@ -60,7 +60,7 @@ def best(results: Results, **coordinates: Any) -> Tuned:
 
 
 def bests(results: Results, **coordinates: Any) -> list[Tuned]:
-    """The best of every group of arms that differ in swept settings only, in the recipe's order."""
+    """Arms that differ in swept settings only form a group; the best arm of each group, in the recipe's order."""
     groups: dict[str, list[Arm]] = {}
     for arm in results.where(**coordinates):
         groups.setdefault(kept_name(arm), []).append(arm)
