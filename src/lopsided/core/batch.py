@@ -31,7 +31,7 @@ class Batch(NamedTuple):
     positions: Any = None
     """(B, L) int32: place of each position inside its document. None: 0, ..., L - 1."""
     skills: Any = None
-    """(B, K) int32: ids of the skills that a sample needs. None where a task has none."""
+    """(B, K) int32: ids of the skills that a sample needs, -1 where there are fewer. None where a task has none."""
 
 
 Sample: TypeAlias = Batch

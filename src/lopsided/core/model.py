@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
+
+from jaxtyping import Array
 
 from lopsided.core.batch import Batch
 from lopsided.core.config import Part
@@ -23,6 +25,28 @@ class Model(Part):
     def rates(self, inputs: Inputs, outputs: Outputs, adaptive: bool) -> tuple[ParamGroup, ...]:
         """Learning-rate factors that the model's parameterization asks for, for SGD or an `adaptive` optimizer."""
         return ()
+
+
+class ContinuesText(ABC):
+    """A network that predicts the next token at every position, and so can go on with a text. Its parameters have the
+    method of `Continues`."""
+
+    @property
+    @abstractmethod
+    def continues(self) -> bool:
+        """Whether this one can: positions do not see later ones."""
+
+
+class Continues(Protocol):
+    """Parameters of a network that can go on with a text."""
+
+    def greedy(self, prompts: Batch, count: int) -> Array:
+        """(B, count) tokens, each the likeliest after a prompt and the tokens before it.
+
+        `prompts`: inputs (B, L) that all end at the last column, segments (0 for what stands before a prompt; None:
+        prompts fill their rows) and positions.
+        """
+        ...
 
 
 class RidgeModel:

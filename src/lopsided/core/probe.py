@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from jaxtyping import Array, Float
 
+from lopsided.core.batch import Batch
 from lopsided.core.config import Part
 from lopsided.core.model import Model
 from lopsided.core.task import Task
@@ -26,6 +27,9 @@ class ProbeContext(NamedTuple):
     """The exact expected loss now; None if the task has no formula for it."""
     on_training_set: Callable[[int], dict[str, Array]] | None = None
     """samples -> mean loss and accuracy on the first training samples, true labels; None if the plan draws none."""
+    task: Task | None = None
+    samples: Callable[[Array | None, str, int], Batch] | None = None
+    """(probabilities of the ranks, name of the stream, samples) -> the test samples themselves."""
     gradient: Callable[[Array, Array, str, int], Any] | None = None
     """(probabilities of the ranks for one skill of each sample, those for its others, name of the stream, samples) ->
     gradient of the mean loss; None if the plan draws no samples."""

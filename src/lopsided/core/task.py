@@ -129,6 +129,42 @@ class HoldsOut(ABC):
         """Whether the inputs of a sample hold something that training must never draw."""
 
 
+class WritesText(ABC):
+    """Tokens are text."""
+
+    @abstractmethod
+    def decode(self, tokens: np.ndarray) -> str:
+        """The text of some tokens (n,), as a person reads it."""
+
+
+class WorkedSolutions(WritesText):
+    """Answers are solutions in several steps, of which the last states the result."""
+
+    @property
+    @abstractmethod
+    def operations(self) -> tuple[int, int]:
+        """Fewest and most operations of a problem."""
+
+    @property
+    @abstractmethod
+    def longest_solution(self) -> int:
+        """Most tokens of a solution. In test rows all prompts end where so many are left for the rest."""
+
+    @abstractmethod
+    def read_solution(self, tokens: Int[Array, " T"]) -> Solution:
+        """What a written solution says (jittable)."""
+
+
+class Solution(NamedTuple):
+    """Numbers of a written solution, as tokens; -1 where there is none."""
+
+    results: Int[Array, "S W"]
+    """Result of each step."""
+    answer: Int[Array, " W"]
+    operations: Int[Array, ""]
+    """Number of operations."""
+
+
 class FiniteInputs(ABC):
     """There are finitely many inputs."""
 

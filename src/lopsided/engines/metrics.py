@@ -31,12 +31,18 @@ def evaluate(member: MemberContext, state: State, initial: Any, micro: int) -> d
     spec = member.spec
     skills = n_skills(spec.task)
 
-    def on(probabilities: Array | None, name: str, samples: int) -> dict[str, Array]:
+    def one(probabilities: Array | None, name: str) -> Callable[[Any], Sample]:
         if probabilities is None:
             probabilities = jnp.full(skills, 1.0 / max(skills, 1))
         law = None if member.order is None else SkillLaw(jnp.cumsum(probabilities), member.order)
         key = stream(member.seed, name)
-        return mean_metrics(spec, state.params, lambda i: test_sample(member, key, i, law), samples, micro)
+        return lambda i: test_sample(member, key, i, law)
+
+    def on(probabilities: Array | None, name: str, samples: int) -> dict[str, Array]:
+        return mean_metrics(spec, state.params, one(probabilities, name), samples, micro)
+
+    def drawn(probabilities: Array | None, name: str, samples: int) -> Batch:
+        return jax.vmap(one(probabilities, name))(jnp.arange(samples, dtype=jnp.uint32))
 
     exact = partial(exact_loss, spec, state.params, member.latent, uniform(skills, jnp.float32))
     context = ProbeContext(
@@ -47,6 +53,8 @@ def evaluate(member: MemberContext, state: State, initial: Any, micro: int) -> d
         member.latent,
         exact if isinstance(spec.task, ExactLoss) else None,
         partial(_on_training_set, member, state.params, micro),
+        spec.task,
+        drawn,
         partial(_mean_gradient, member, state.params, micro) if skills else None,
     )
     found = {f"test/{k}": v for k, v in on(None, "test", spec.evaluation.samples).items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -61,6 +61,13 @@ class Where(NamedTuple):
         return allowed
 
 
+class Seen(NamedTuple):
+    """Keys and values of some positions."""
+
+    k: Float[Array, "B L G d"]
+    v: Float[Array, "B L G d"]
+
+
 class Attention(eqx.Module):
     """Attention with separate W_q, W_k, W_v, W_o, so that each can be its own parameter group.
 
@@ -80,32 +87,36 @@ class Attention(eqx.Module):
     rope_base: float | None = eqx.field(static=True)
 
     def __call__(self, x_BLD: Array, at: Where, read: tuple[int, ...] | None) -> Float[Array, "B O D"]:
-        batch, length = x_BLD.shape[:2]
+        length = x_BLD.shape[1]
         # The projections of all positions are one product each; queries only where they are read.
-        x_BOD = picked(x_BLD, read)
-        outputs = x_BOD.shape[1]
-        q, k, v = (
-            self._split(self.q(x_BOD), self.heads),
-            self._keys(x_BLD, at),
-            self._split(self.v(x_BLD), self.kv_heads),
-        )
+        places = at.places(length)
+        seen = self.seen(x_BLD, places)
+        return self.attend(picked(x_BLD, read), picked(places, read), seen, at.visible(length, read))
+
+    def seen(self, x_BLD: Array, places: Int[Array, "b L"]) -> Seen:
+        """What other positions see of these."""
+        k = self._split(self.k(x_BLD), self.kv_heads)
+        k = k if self.k_norm is None else self.k_norm(k)
+        k = k if self.rope_base is None else rotated(k, places, self.rope_base)
+        return Seen(k, self._split(self.v(x_BLD), self.kv_heads))
+
+    def attend(
+        self, x_BOD: Array, places: Int[Array, "b O"], seen: Seen, allowed: Bool[Array, "b O L"] | None
+    ) -> Float[Array, "B O D"]:
+        """What these positions gather from those that they are allowed to see."""
+        batch, outputs = x_BOD.shape[:2]
+        q = self._split(self.q(x_BOD), self.heads)
         if self.q_norm is not None:
             q = self.q_norm(q)
         if self.rope_base is not None:
-            q = rotated(q, picked(at.places(length), read), self.rope_base)
+            q = rotated(q, places, self.rope_base)
         # Query heads that share keys are rows of the same product.
         q = q.reshape(batch, outputs, self.kv_heads, -1, q.shape[-1])
-        scores = einsum("bogrd,blgd->bgrol", q, k) * q.shape[-1] ** -0.5
-        allowed = at.visible(length, read)
+        scores = einsum("bogrd,blgd->bgrol", q, seen.k) * q.shape[-1] ** -0.5
         if allowed is not None:
             scores = jnp.where(allowed[:, None, None], scores, -jnp.inf)
-        mixed = einsum("bgrol,blgd->bogrd", jax.nn.softmax(scores, axis=-1), v)
+        mixed = einsum("bgrol,blgd->bogrd", jax.nn.softmax(scores, axis=-1), seen.v)
         return self.o(mixed.reshape(batch, outputs, -1))
-
-    def _keys(self, x_BLD: Array, at: Where) -> Float[Array, "B L G d"]:
-        k = self._split(self.k(x_BLD), self.kv_heads)
-        k = k if self.k_norm is None else self.k_norm(k)
-        return k if self.rope_base is None else rotated(k, at.places(x_BLD.shape[1]), self.rope_base)
 
     def _split(self, t: Array, heads: int) -> Array:
         return t.reshape(*t.shape[:2], heads, -1)
@@ -149,3 +160,13 @@ class Block(eqx.Module):
     def __call__(self, x_BLD: Array, at: Where, read: tuple[int, ...] | None) -> Float[Array, "B O D"]:
         x_BOD = picked(x_BLD, read) + self.attention(self.norm_attention(x_BLD), at, read)
         return x_BOD + self.mlp(self.norm_mlp(x_BOD))
+
+    def remembering(
+        self, x_BLD: Array, places: Int[Array, "B L"], seen: Seen, first: Any, allowed: Bool[Array, "B L M"]
+    ) -> tuple[Float[Array, "B L D"], Seen]:
+        """The block at L more positions, from `first` on, of M that are kept: outputs, and what is seen of them all."""
+        x = self.norm_attention(x_BLD)
+        new = self.attention.seen(x, places)
+        seen = Seen(*(jax.lax.dynamic_update_slice_in_dim(a, b, first, 1) for a, b in zip(seen, new, strict=True)))
+        x_BLD = x_BLD + self.attention.attend(x, places, seen, allowed)
+        return x_BLD + self.mlp(self.norm_mlp(x_BLD)), seen

@@ -19,8 +19,9 @@ from lopsided.core.errors import InputError
 from lopsided.core.groups import Stack
 from lopsided.core.keys import Key
 from lopsided.core.lowering import layer, product
-from lopsided.core.model import Model
+from lopsided.core.model import ContinuesText, Model
 from lopsided.core.shapes import Classes, Inputs, Scalar, Tokens, Vector
+from lopsided.models._decoding import greedy
 from lopsided.models._parts import Attention, Block, FeedForward, Linear, Norm, Where
 
 SMALL = 0.02
@@ -55,13 +56,20 @@ class Network(eqx.Module):
                 h = one(h, block)
         if self.read is not None:
             h = layer(lambda h, block: block(h, at, self.read))(h, self.blocks[-1])
+        y = self.logits(h)
+        return y[:, 0, 0] if self.scalar else y
+
+    def greedy(self, prompts: Batch, count: int) -> Array:
+        """See `lopsided.core.model.Continues`."""
+        return greedy(self, prompts, count)
+
+    def logits(self, h: Float[Array, "B O D"]) -> Float[Array, "B O C"]:
+        """Of the next token, or answer."""
         h = self.norm(h)
         if self.head is not None:
-            y = self.head(h)
-        else:
-            assert self.embedding is not None
-            y = product(h, self.embedding.T)
-        return y[:, 0, 0] if self.scalar else y
+            return self.head(h)
+        assert self.embedding is not None
+        return product(h, self.embedding.T)
 
     def _embedded(self, batch: Batch) -> Float[Array, "B L D"]:
         x = batch.inputs
@@ -78,7 +86,7 @@ class Network(eqx.Module):
         return h + (self.position if length == len(self.position) else self.position[:length])
 
 
-class Transformer(Model):
+class Transformer(Model, ContinuesText):
     """Pre-norm transformer. Of a task with vector inputs every coordinate is a position, read in by an affine map.
 
     `attention`: `encoder` (every position sees all) or `causal`. `norm`: LayerNorm or RMSNorm, `eps` inside the root.
@@ -130,6 +138,10 @@ class Transformer(Model):
         if self.positions == "rope" and self._of_one_head % 2:
             raise InputError(f"positions = 'rope': takes heads of an even width, here {self._of_one_head}")
         return self
+
+    @property
+    def continues(self) -> bool:
+        return self.attention == "causal"
 
     @property
     def _of_one_head(self) -> int:
