@@ -1,4 +1,4 @@
-"""Makes `hugging_face.npz`: small random GPT-2 and Qwen3 networks of Hugging Face, their tokens and logits.
+"""Makes `hugging_face.npz`: small random GPT-2 and Qwen3 networks of Hugging Face, their logits and continuations.
 
     pip install torch==2.13.0 transformers && python -m tests.reference.hugging_face
 
@@ -15,6 +15,7 @@ import numpy as np
 
 FILE = Path(__file__).with_suffix(".npz")
 VOCABULARY, LENGTH, WIDTH, LAYERS, HEADS = 23, 9, 16, 2, 4
+PROMPT = 4
 KV_HEADS, HEAD_WIDTH, HIDDEN, EPS, ROPE_BASE = 2, 6, 24, 1e-6, 1_000_000.0
 
 
@@ -48,7 +49,8 @@ def qwen3() -> Any:
 
 
 def recorded(network: Any, seed: int) -> dict[str, np.ndarray]:
-    """Random weights by name, tokens (3, L) and logits (3, L, vocabulary)."""
+    """Random weights by name, tokens (3, L), logits (3, L, vocabulary), and how `generate` goes on, greedily, with the
+    first PROMPT tokens."""
     import torch
 
     rng = np.random.default_rng(seed)
@@ -62,7 +64,12 @@ def recorded(network: Any, seed: int) -> dict[str, np.ndarray]:
             parameter.copy_(torch.from_numpy(weights[name]))
         tokens = rng.integers(0, VOCABULARY, (3, LENGTH))
         logits = network(torch.from_numpy(tokens)).logits.numpy()
-    return {**weights, "tokens": tokens.astype(np.int32), "logits": logits}
+        # No token ends the text: what is compared is every continuation to its full length.
+        network.generation_config.eos_token_id, network.generation_config.pad_token_id = None, 0
+        prompts, new = torch.from_numpy(tokens[:, :PROMPT]), LENGTH - PROMPT
+        texts = network.generate(prompts, attention_mask=torch.ones_like(prompts), max_new_tokens=new, do_sample=False)
+    found = {"tokens": tokens.astype(np.int32), "logits": logits}
+    return {**weights, **found, "generated": texts[:, PROMPT:].numpy().astype(np.int32)}
 
 
 def everything() -> dict[str, np.ndarray]:

@@ -118,19 +118,17 @@ def ours(config, embedding, position, norm, blocks):
     return net
 
 
-def our_logits(name, w):
+def our_network(name, w):
     blocks = [{"gpt2": gpt2_block, "qwen3": qwen3_block}[name](w, i) for i in range(reference.LAYERS)]
     if name == "gpt2":
-        net = ours(
+        return ours(
             COMMON,
             w["transformer.wte.weight"],
             w["transformer.wpe.weight"],
             layer_norm(w, "transformer.ln_f"),
             blocks,
         )
-    else:
-        net = ours(QWEN3, w["model.embed_tokens.weight"], None, rms_norm(w, "model.norm"), blocks)
-    return np.asarray(net(Batch(jnp.asarray(w["tokens"]))))
+    return ours(QWEN3, w["model.embed_tokens.weight"], None, rms_norm(w, "model.norm"), blocks)
 
 
 @pytest.mark.parametrize("scanned", [False, True])
@@ -139,7 +137,17 @@ def test_same_weights_same_logits(name, scanned, monkeypatch):
     monkeypatch.setattr(transformer, "UNROLLED", 0 if scanned else 99)
     w = stored(name)
     assert np.abs(w["logits"]).max() > 1
-    np.testing.assert_allclose(our_logits(name, w), w["logits"], rtol=1e-5, atol=1e-5)
+    found = our_network(name, w)(Batch(jnp.asarray(w["tokens"])))
+    np.testing.assert_allclose(found, w["logits"], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "qwen3"])
+def test_greedy_decoding_goes_on_as_generate_does(name):
+    w = stored(name)
+    prompts = Batch(jnp.asarray(w["tokens"])[:, : reference.PROMPT])
+    found = our_network(name, w).greedy(prompts, reference.LENGTH - reference.PROMPT)
+    np.testing.assert_array_equal(found, w["generated"])
+    assert len(np.unique(w["generated"])) > 2
 
 
 def test_the_file_is_what_hugging_face_says():

@@ -44,7 +44,7 @@ def arms(scale: ScaleName) -> Arms:
 
 
 def ends_higher(low: str, high: str, metric: str = "test/accuracy"):
-    return lambda r: higher(*(r[skills].final(metric) for skills in (low, high)), "final accuracy")
+    return lambda r: higher(*(r[skills].final(metric) for skills in (low, high)), what="final accuracy")
 
 
 def figure(r: Results) -> Figure:

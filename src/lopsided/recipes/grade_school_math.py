@@ -1,14 +1,14 @@
 """grade-school-math: do power-law numbers teach worked solutions of word problems faster?
 
-Paper A, section 5, figures 4 (left), 15 and appendix E. Word problems of 2 to 8 operations over a dependency graph, with a
-worked solution; skill = number. Three forms: arithmetic modulo 211, plain arithmetic with numbers to 200, and modular
+Paper A, section 5, figures 4 (left), 15 and appendix E. Word problems of 2 to 8 operations over a dependency graph,
+with a worked solution; skill = number. Three forms: arithmetic modulo 211, plain arithmetic with numbers to 200, and modular
 with two consecutive steps merged into one at random. Paper: GPT-2 small learns all three much faster from power-law
 numbers. The annealed arm is ours.
 
     lopsided run grade-school-math --scale laptop
 
-`laptop` changes: problems of 1 or 2 operations, modulo 13, plain numbers to 12, one problem a row with one token a phrase,
-the loss on the solution alone, 2 layers of width 48 with rotary positions, 2,000 steps of 32 problems. The network
+`laptop` changes: problems of 1 or 2 operations, modulo 13, plain numbers to 12, one problem a row with one token
+a phrase, the loss on the solution alone, 2 layers of width 48 with rotary positions, 2,000 steps of 32 problems. The network
 writes whole solutions by greedy decoding; a problem counts if its final answer is right. Problems are held out by the
 numerical steps that they take. The paper gives no exponent; here 1.
 """
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from lopsided.core.task import WorkedSolutions
 from lopsided.recipe import *
 from lopsided.recipes._frequency import UNIFORM, annealed, power_law
 from lopsided.recipes._language import GPT2_SMALL, adamw, causal, language
@@ -63,7 +64,7 @@ def arms(scale: ScaleName) -> Arms:
 def ends_higher(low: str, high: str, form: str, metric: str = ANSWER):
     def test(r):
         return higher(
-            *(r.arm(form=form, skills=skills).final(metric) for skills in (low, high)), "share of right answers"
+            *(r.arm(form=form, skills=skills).final(metric) for skills in (low, high)), what="share of right answers"
         )
 
     return test
@@ -72,9 +73,15 @@ def ends_higher(low: str, high: str, form: str, metric: str = ANSWER):
 def faster(slow: str, fast: str):
     def test(r):
         times = [r.arm(form="modular", skills=skills).times(ANSWER, LEARNED) for skills in (slow, fast)]
-        return decisions.faster(*times, "compute")
+        return decisions.faster(*times, axis="compute")
 
     return test
+
+
+def most_operations(r: Results) -> int:
+    task = r.arm(form="modular", skills=UNIFORM_LAW).spec.task
+    assert isinstance(task, WorkedSolutions)
+    return task.operations[1]
 
 
 def figure(r: Results) -> Figure:
@@ -82,7 +89,7 @@ def figure(r: Results) -> Figure:
     for form in r.values("form"):
         names = [each.name for each in r.where(form=form)]
         panels.append(curves(r, ANSWER, "samples", f"Right answers: {form}", arms=names))
-    most = r.arm(form="modular", skills=UNIFORM_LAW).spec.task.operations[1]
+    most = most_operations(r)
     modular = [each.name for each in r.where(form="modular")]
     panels.append(curves(r, f"{ANSWER}-{most}", "samples", f"Modular, {most} operations", arms=modular))
     panels.append(curves(r, "worked/step", "samples", "Modular, right steps", arms=modular))
@@ -124,12 +131,7 @@ recipe = Recipe(
         Statement(
             "modular: power-law numbers end above uniform numbers on problems of the most operations",
             FASTER,
-            lambda r: ends_higher(
-                UNIFORM_LAW,
-                POWER_LAW,
-                "modular",
-                f"{ANSWER}-{r.arm(form='modular', skills=UNIFORM_LAW).spec.task.operations[1]}",
-            )(r),
+            lambda r: ends_higher(UNIFORM_LAW, POWER_LAW, "modular", f"{ANSWER}-{most_operations(r)}")(r),
         ),
         Statement(
             "modular: annealing the exponent from 1.5 to 0 in the first half ends above the fixed power law",

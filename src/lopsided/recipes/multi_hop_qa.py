@@ -1,14 +1,14 @@
 """multi-hop-qa: does a power law of relations make multi-hop questions learnable?
 
-Paper A, section 5, figures 4 (right), 13, 14 and appendix D. A world of |E| people and 20 relations; training mixes facts
-(`The teacher of Bob is Carol.`) and questions of k hops (`Who is the instructor of the teacher of Bob?`), whose
+Paper A, section 5, figures 4 (right), 13, 14 and appendix D. A world of |E| people and 20 relations; training mixes
+facts (`The teacher of Bob is Carol.`) and questions of k hops (`Who is the instructor of the teacher of Bob?`), whose
 relations come from the law. Paper: for k = 3, 4 and |E| = 20, 50 a power law learns much faster than uniform relations,
 and a law of four groups lies in between. The annealed arm is ours.
 
     lopsided run multi-hop-qa --scale laptop
 
-`laptop` changes: 10 people, 3 hops, a quarter of the documents are facts, one document a row with one token a phrase, the
-loss on the answer alone, 3 layers of width 64, 3,000 steps of 128 questions. One of ten people that a sequence of
+`laptop` changes: 10 people, 3 hops, a quarter of the documents are facts, one document a row with one token a phrase,
+the loss on the answer alone, 3 layers of width 64, 3,000 steps of 128 questions. One of ten people that a sequence of
 relations can be asked about is for tests only. The paper gives no exponent and no share of facts; here exponent 1. The
 planes are the paper's: principal directions of the differences of consecutive checkpoints.
 """
@@ -69,7 +69,7 @@ def world(r: Results) -> dict[str, Arm]:
 
 def ends_higher(low: str, high: str):
     def test(of):
-        return higher(*(of[skills].final("test/accuracy") for skills in (low, high)), "final accuracy")
+        return higher(*(of[skills].final("test/accuracy") for skills in (low, high)), what="final accuracy")
 
     return test
 
@@ -81,7 +81,7 @@ def head_before_tail(of):
 
 def steeper(of):
     slopes = (of[skills].final("landscape/slope") for skills in ("uniform", "power law"))
-    return higher(*slopes, "slope at the start, loss per distance")
+    return higher(*slopes, what="slope at the start, loss per distance")
 
 
 def surface(each: Arm, title: str) -> Contour:

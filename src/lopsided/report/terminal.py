@@ -192,3 +192,14 @@ def _duration(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds / size:.0f} {unit}"
     return f"{seconds:.0f} s"
+
+
+def samples(records: Sequence[dict[str, Any]]) -> None:
+    """Samples one after the other: text or numbers, then answer, skills and ranks."""
+    for record in records:
+        text = record["text"] if "text" in record else f"{record['input']} -> {record['target']}"
+        print(text)
+        notes = [f"answer {record['answer']!r}"] if "answer" in record else []
+        notes += [f"{name} {record[name]}" for name in ("skills", "ranks") if name in record]
+        if notes:
+            print(f"    [{'; '.join(notes)}]")

@@ -28,7 +28,7 @@ def apply(spec: Spec, overrides: Sequence[str]) -> Spec:
         path, equals, text = override.partition("=")
         if not equals or not path:
             raise InputError(f"--set {override!r}: valid is key=value, for example optimizer.lr=0.01")
-        value = _value(text)
+        value = value_of(text)
         *parents, last = path.split(".")
         place: Any = data
         for parent in parents:
@@ -41,7 +41,7 @@ def apply(spec: Spec, overrides: Sequence[str]) -> Spec:
     return Spec.parse(data)
 
 
-def _value(text: str) -> Any:
+def value_of(text: str) -> Any:
     """A JSON value, or the text itself where it is none."""
     try:
         value = json.loads(text)

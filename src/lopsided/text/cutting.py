@@ -93,6 +93,8 @@ class Listed(Compact):
         self._name, self._list = name, listed(name)
 
     def split(self, text: str) -> Sequence[str]:
+        if not text:
+            return []
         if text not in self._list:
             raise InputError(
                 f"tokens = {self._name!r}: its list has no piece {text!r}; valid: phrases, words, FILE.json"
