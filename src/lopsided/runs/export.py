@@ -1,7 +1,7 @@
 """Data sets for other people's trainers, written as fast as samples are drawn; goes on where it stopped.
 
-Pieces of `PIECE` documents are written one after the other into a folder beside the file, each as a whole or not at all;
-what is there when the command runs again is kept. When enough tokens are there, the pieces become the file.
+Pieces of `PIECE` documents are written one after the other into a folder beside the file, each as a whole or not at
+all; what is there when the command runs again is kept. When enough tokens are there, the pieces become the file.
 """
 
 from __future__ import annotations

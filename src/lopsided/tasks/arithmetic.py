@@ -110,7 +110,6 @@ class Arithmetic(TextTask, FiniteInputs):
             jnp.concatenate([prompt, answer]).astype(jnp.int32),
             jnp.concatenate([jnp.zeros(len(prompt), jnp.int32), jnp.ones(len(answer), jnp.int32)]),
             skill,
-            jnp.float32(1),
         )
 
     @property

@@ -22,7 +22,7 @@ from lopsided.text.layout import Document
 from lopsided.text.pieces import Pieces
 from lopsided.text.problem_reader import Problem, checked_solution
 
-WORDS_A_STEP = 5
+WORDS_A_STEP = 3
 TRIES = {"train": 2, "test": 16}
 """Problems that are drawn until one belongs to the split; where none does, the document is empty."""
 HELD_OUT = 8
@@ -95,7 +95,7 @@ class GradeSchoolMath(TextTask, WorkedSolutions):
         numbers = jnp.stack([chosen.first, second], axis=1) - offset
         skills = jnp.where(new & steps.there[:, None], numbers, -1).reshape(-1)
         known = suits.any()
-        return Document(jnp.where(known, pieces, 0), answer, jnp.where(known, skills, -1), known.astype(jnp.float32))
+        return Document(jnp.where(known, pieces, 0), answer, jnp.where(known, skills, -1))
 
     def _steps(self, words: jax.Array, law: SkillLaw) -> tuple[problems.Steps, problems.Draws]:
         low, most = self.ops

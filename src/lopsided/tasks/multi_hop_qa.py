@@ -135,7 +135,7 @@ class MultiHopQA(TextTask, HasLatent, HasChance, FiniteInputs):
             fact = unit(bits[k + 1]) < self.facts
             pieces = jnp.where(fact, stated, pieces)
             skills = jnp.where(fact, jnp.where(jnp.arange(k) == 0, one, -1), relation)
-        return Document(pieces, (jnp.arange(length) == last).astype(jnp.int32), skills, jnp.float32(1))
+        return Document(pieces, (jnp.arange(length) == last).astype(jnp.int32), skills)
 
     @property
     def ends(self) -> tuple[str, str]:

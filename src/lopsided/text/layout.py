@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Int
 
 from lopsided.core.batch import Sample
 from lopsided.text.pieces import Pieces
@@ -27,8 +27,6 @@ class Document(NamedTuple):
     """1 where the tokens of a piece are asked for, else 0."""
     skills: Int[Array, "*M K"]
     """Skills that it needs; -1 where there are fewer than K."""
-    weight: Float[Array, "*M"]
-    """0 for a document that must not count."""
 
 
 class _Tokens(NamedTuple):
@@ -38,7 +36,6 @@ class _Tokens(NamedTuple):
     segment: Int[Array, " L"]  # from 1
     place: Int[Array, " L"]  # inside the document
     answer: Int[Array, " L"]
-    weight: Float[Array, " L"]
 
 
 def token_count(table: Pieces, document: Document) -> Array:
@@ -72,12 +69,12 @@ def one_a_row(table: Pieces, document: Document, row: Row) -> Sample:
     # The first token of a document is no target: nothing comes before it.
     there = (targets.segment > 0) & (targets.place > 0)
     asked = there & (targets.answer > 0)
-    weights = jnp.where(there if row.whole else asked, targets.weight, 0.0)
+    counts = there if row.whole else asked
     return Sample(
         inputs.token,
-        jnp.where(weights > 0, targets.token, 0),
-        weights,
-        answer=(asked & (targets.weight > 0)).astype(jnp.int32),
+        jnp.where(counts, targets.token, 0),
+        counts.astype(jnp.float32),
+        answer=asked.astype(jnp.int32),
         segments=inputs.segment,
         positions=inputs.place if row.restart else None,
         skills=document.skills,
@@ -91,14 +88,14 @@ def packed(table: Pieces, documents: Document, length: int, whole: bool) -> Samp
     following = _Tokens(*(jnp.concatenate([x[1:], jnp.zeros(1, x.dtype)]) for x in at))
     there = (following.segment == at.segment) & (at.segment > 0)
     asked = there & (following.answer > 0)
-    weights = jnp.where(there if whole else asked, following.weight, 0.0)
+    counts = there if whole else asked
     # Documents that begin in the row; the others' skills were not needed.
     begun = jnp.arange(documents.pieces.shape[0]) < at.segment.max()
     return Sample(
         at.token,
-        jnp.where(weights > 0, following.token, 0),
-        weights,
-        answer=jnp.where(asked & (following.weight > 0), at.segment, 0),
+        jnp.where(counts, following.token, 0),
+        counts.astype(jnp.float32),
+        answer=jnp.where(asked, at.segment, 0),
         segments=at.segment,
         positions=at.place,
         skills=jnp.where(begun[:, None], documents.skills, -1).reshape(-1),
@@ -108,24 +105,22 @@ def packed(table: Pieces, documents: Document, length: int, whole: bool) -> Samp
 def _at(table: Pieces, documents: Document, length: int, first: Any) -> _Tokens:
     """Positions first, ..., first + length - 1 of the documents (M, P) one after the other; those below 0 are empty."""
     pieces = documents.pieces.reshape(-1)
-    per = documents.pieces.shape[1]
+    count, per = documents.pieces.shape
     lengths = jnp.asarray(table.length)[pieces]
     ends = jnp.cumsum(lengths)
     at = first + jnp.arange(length)
     found = _search(ends, at, first)
-    inside = (at >= 0) & (found < len(pieces))
-    piece = jnp.minimum(found, len(pieces) - 1)
+    inside = (at >= 0) & (found < count * per)
+    piece = jnp.minimum(found, count * per - 1)
+    # What a position needs to know of its piece is put into two numbers before: a gather costs most here.
     begins = ends - lengths
-    flat = jnp.asarray(table.start)[pieces[piece]] + at - begins[piece]
-    of = piece // per
+    document_begins = jnp.repeat(begins.reshape(count, per)[:, 0], per)
+    to_flat = jnp.asarray(table.start)[pieces] - begins
+    about = 2 * document_begins + documents.answer.reshape(-1)
+    known = about[piece]
+    flat = jnp.clip(to_flat[piece] + at, 0, len(table.flat) - 1)
     zero = lambda x: jnp.where(inside, x, 0)  # noqa: E731
-    return _Tokens(
-        zero(jnp.asarray(table.flat)[jnp.clip(flat, 0, len(table.flat) - 1)]),
-        zero(of + 1),
-        zero(at - begins[of * per]),
-        zero(documents.answer.reshape(-1)[piece]),
-        zero(documents.weight[of]),
-    )
+    return _Tokens(zero(jnp.asarray(table.flat)[flat]), zero(piece // per + 1), zero(at - known // 2), zero(known % 2))
 
 
 def _search(ends: Int[Array, " Q"], at: Int[Array, " L"], first: Any) -> Int[Array, " L"]:

@@ -43,7 +43,7 @@ class Rules(NamedTuple):
 class Draws(NamedTuple):
     """Random words of one step, and numbers drawn for it from the law of the skills."""
 
-    word: UInt32[Array, "*n 5"]
+    word: UInt32[Array, "*n 3"]
     first: Int[Array, "*n"]
     """Number of the first operand, where it is new."""
     second: Int[Array, "*n P"]
