@@ -39,8 +39,8 @@ class SkillLaw(NamedTuple):
 
     def _at(self, cumulative: Float[Array, " R"], u: Float[Array, "*n"]) -> Int[Array, "*n"]:
         n = cumulative.shape[0]
-        # One comparison per rank vectorises; beyond a few ranks a binary search wins (on a CPU, ns a draw: 18 and 17 at 20
-        # ranks, 36 and 18 at 60, 95 and 20 at 211).
+        # One comparison per rank vectorises; beyond a few ranks a binary search wins (on a CPU, ns a draw: 18 and 17
+        # at 20 ranks, 36 and 18 at 60, 95 and 20 at 211).
         method = "compare_all" if n <= 16 else "scan_unrolled"
         rank = jnp.searchsorted(cumulative, u, side="right", method=method)
         return self.skill_at_rank[jnp.clip(rank, 0, n - 1)]

@@ -101,7 +101,7 @@ class Attention(eqx.Module):
         return Seen(k, self._split(self.v(x_BLD), self.kv_heads))
 
     def attend(
-        self, x_BOD: Array, places: Int[Array, "b O"], seen: Seen, allowed: Bool[Array, "b O L"] | None
+        self, x_BOD: Array, places: Int[Array, "b O"], seen: Seen, allowed: Bool[Array, "c O L"] | None
     ) -> Float[Array, "B O D"]:
         """What these positions gather from those that they are allowed to see."""
         batch, outputs = x_BOD.shape[:2]
