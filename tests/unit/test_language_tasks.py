@@ -95,7 +95,8 @@ def test_merged_steps_are_fewer_sentences_for_as_many_operations():
     for merged in (False, True):
         task = GradeSchoolMath(ops=(4, 4), merged=merged, tokens="words")
         solutions = [task.decode(row).split("Solution:")[1] for row in draw(task, 300).inputs if row.any()]
-        counted.append((np.mean([s.count(" are ") for s in solutions]), np.mean([len(re.findall("[-+*/]", s)) for s in solutions])))  # fmt: skip
+        sentences = np.mean([s.count(" are ") for s in solutions])
+        counted.append((sentences, np.mean([len(re.findall("[-+*/]", s)) for s in solutions])))
     (plain, operations), (fewer, same) = counted
     assert fewer < plain - 0.5
     assert abs(operations - same) < 0.1
@@ -175,10 +176,13 @@ def test_greedy_answers_are_right_where_teacher_forced_ones_are(positions):
 
 
 PAPER = {
-    "arithmetic": (arithmetic.recipe, {"layers": 2, "width": 32, "heads": 4, "kv_heads": 2, "head_width": 8, "hidden": 48}),
+    "arithmetic": (
+        arithmetic.recipe,
+        {"layers": 2, "width": 32, "heads": 4, "kv_heads": 2, "head_width": 8, "hidden": 48},
+    ),
     "multi-hop-qa": (multi_hop_qa.recipe, {"layers": 2, "width": 24, "heads": 2}),
     "grade-school-math": (grade_school_math.recipe, {"layers": 2, "width": 24, "heads": 2}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", PAPER)
