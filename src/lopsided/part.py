@@ -11,7 +11,7 @@ from lopsided.core.batch import Batch, Sample
 from lopsided.core.config import Rate, TracedFloat, TracedInt
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key, below, normal, shuffled, stream, unit, words
-from lopsided.core.model import Model
+from lopsided.core.model import ContinuesText, Model
 from lopsided.core.optimizer import Optimizer
 from lopsided.core.plan import (
     Draw,
@@ -42,12 +42,16 @@ from lopsided.core.task import (
     SampleContext,
     SignInputs,
     SkillLaw,
+    Solution,
     Task,
+    WorkedSolutions,
+    WritesText,
 )
 
 __all__ = [
     "Batch",
     "Classes",
+    "ContinuesText",
     "Draw",
     "ExactLoss",
     "FiniteInputs",
@@ -79,6 +83,7 @@ __all__ = [
     "SignInputs",
     "SkillLaw",
     "Skills",
+    "Solution",
     "Stream",
     "Task",
     "Tokens",
@@ -87,6 +92,8 @@ __all__ = [
     "Trained",
     "Vector",
     "Vectors",
+    "WorkedSolutions",
+    "WritesText",
     "below",
     "normal",
     "register",

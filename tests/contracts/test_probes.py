@@ -24,6 +24,10 @@ SETTINGS = {
         "task": {"name": "additive-teacher", "d": 1, "directions": 1, "link": "h1"},
         "model": {"name": "scalar-chain"},
     },
+    "problems, transformer": {
+        "task": {"name": "grade-school-math", "ops": (1, 1), "modulus": 5},
+        "model": {"name": "transformer", "layers": 1, "width": 8, "heads": 2, "attention": "causal"},
+    },
 }
 
 
@@ -32,7 +36,7 @@ def attempt(parts):
     rest = {
         "plan": {"name": "online", "batch": 4},
         "optimizer": {"name": "sgd", "lr": 0.01},
-        "loss": "square",
+        "loss": "cross-entropy" if parts["model"]["name"] == "transformer" else "square",
         "steps": 2,
         "evaluation": {"every": 2, "samples": 8},
     }

@@ -6,7 +6,7 @@ exponent 1 in random rank order, 64 % under uniform operands, after 10,000 steps
 
     lopsided run arithmetic --scale laptop
 
-`laptop` changes: 2 operators, operands 1 to 20, one token an operand, 2 layers of width 64, 2,500 steps of 128
+`laptop` changes: 2 operators, operands 1 to 20, one token an operand, 2 layers of width 64, 4,000 steps of 64
 expressions. Of the operator sequences of each sequence of operands one is for tests only.
 """
 
@@ -33,7 +33,7 @@ def spec(scale: ScaleName, law: dict[str, Any]) -> Spec:
         return language(small, law, causal(1, 16, 2), adamw(3e-3, 10), 16, 40, 10, 64, probes=probes)
     if scale == "laptop":
         small = {**task, "n": 20, "ops": 2}
-        return language(small, law, causal(2, 64, 4), adamw(3e-3, 200), 128, 2500, 250, 1024, probes=[bins])
+        return language(small, law, causal(2, 64, 4), adamw(3e-3, 200), 64, 4000, 400, 1024, probes=[bins])
     optimizer = adamw(3e-4, 500, weight_decay=0.01, floor=0.0)
     changes: dict[str, Any] = {"probes": [{**bins, "samples": 4096}], "products": "bfloat16"}
     return language({**task, "tokens": "qwen3"}, law, QWEN3_06B, optimizer, 1024, 10_000, 500, 100_000, **changes)

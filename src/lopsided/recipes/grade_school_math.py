@@ -8,7 +8,7 @@ power-law numbers. The annealed arm is ours.
     lopsided run grade-school-math --scale laptop
 
 `laptop` changes: problems of 1 or 2 operations, modulo 13, plain numbers to 12, one problem a row with one token a
-phrase, the loss on the solution alone, 2 layers of width 48 with rotary positions, 1,000 steps of 32 problems. The
+phrase, the loss on the solution alone, 2 layers of width 48 with rotary positions, 2,000 steps of 32 problems. The
 network writes whole solutions by greedy decoding; a problem counts if its final answer is right. Problems are held out
 by the numerical steps that they take. The paper gives no exponent; here 1.
 """
@@ -46,7 +46,7 @@ def spec(scale: ScaleName, form: str, law: dict[str, Any]) -> Spec:
         return language(task, law, causal(1, 16, 2), adamw(3e-3, 10), 8, 20, 10, 16, probes=probes)
     if scale == "laptop":
         model = causal(2, 48, 2, positions="rope")
-        return language(task, law, model, adamw(4e-3, 100), 32, 1000, 200, 256, probes=[written])
+        return language(task, law, model, adamw(4e-3, 200), 32, 2000, 200, 256, probes=[written])
     optimizer = adamw(5e-4, 100, b2=0.95, weight_decay=0.1)
     probes = [{**written, "samples": 1024}]
     steps = 9537  # 5 billion tokens
