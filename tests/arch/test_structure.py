@@ -57,12 +57,15 @@ def test_flags_are_frozen():
     from lopsided.cli import app
 
     flags = {}
-    for name in ("list", "run", "report", "check", "query", "status", "compact", "doctor"):
+    for name in ("list", "run", "sample", "report", "check", "query", "status", "compact", "doctor"):
         collected = app[name].assemble_argument_collection()
         flags[name] = sorted(n for a in collected for n in a.names if n.startswith("-"))
     assert flags == {
         "list": ["--json"],
         "run": ["--json", "--out", "--scale", "--seeds", "--set"],
+        "sample": [
+            *("--export", "--json", "--law", "--rank-order", "--seed", "--set", "--split", "--tokens", "-n"),
+        ],
         "report": ["--output", "-o"],
         "check": ["--json", "--out"],
         "query": ["--json", "--out"],

@@ -14,12 +14,12 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
+from lopsided.cli.sample import Json, sample
 from lopsided.core.errors import InputError
 from lopsided.report.as_json import print_json
 from lopsided.report.exits import exits
 
 OUT = Path("lopsided-runs")
-Json = Annotated[bool, Parameter(name="--json", negative="", help="Print one JSON document on stdout, nothing else.")]
 Out = Annotated[Path, Parameter(name="--out", help="Folder of the store.")]
 
 app = App(
@@ -28,6 +28,7 @@ app = App(
     version=lambda: metadata.version("lopsided"),
     version_flags=["--version"],
 )
+app.command(sample)
 
 
 @app.command(name="list")
@@ -121,72 +122,6 @@ def run(
     from lopsided.report.terminal import outcome
 
     outcome(asked.recipe, scale, arms, claims, done, page, asked.overrides)
-
-
-@app.command
-def sample(
-    task: str,
-    /,
-    *,
-    n: Annotated[int, Parameter(name="-n")] = 10,
-    set_: Annotated[tuple[str, ...], Parameter(name="--set", consume_multiple=True, negative="")] = (),
-    law: str | None = None,
-    rank_order: str = "random",
-    split: str = "train",
-    seed: int = 0,
-    file: Annotated[Path | None, Parameter(name="--export")] = None,
-    tokens: str | None = None,
-    as_json: Json = False,
-) -> None:
-    """Print samples of a task as text, with answers, skills and ranks; or write a data set for another trainer.
-
-    Parameters
-    ----------
-    task
-        Name of a task, for example arithmetic.
-    n
-        Samples to print.
-    set_
-        Fields of the task: key=value, for example --set ops=2 n=20.
-    law
-        How often skills occur: uniform, power-law:1.0, binned-power-law:1.5:4.
-    rank_order
-        Which skill has which rank: random, lexicographic or reversed.
-    split
-        train, or test for what training never draws.
-    seed
-        Seed of the samples, the rank order, and the world of tasks that have one.
-    file
-        Write a .parquet or .jsonl file of text instead; running the command again goes on where it stopped.
-    tokens
-        Size of that file, for example 10M.
-    as_json
-        Print one JSON document on stdout, nothing else.
-    """
-    from lopsided.runs.samples import asked_for, records
-
-    asked = asked_for(task, set_, law, rank_order, split, seed)
-    if (file is None) != (tokens is None):
-        raise InputError("--export FILE and --tokens NUMBER go together, for example --export train.jsonl --tokens 10M")
-    if file is not None and tokens is not None:
-        from lopsided.runs.export import export, token_number
-
-        tell = lambda done: print(f"{done.documents:,} documents, {done.tokens:,} tokens", file=sys.stderr)  # noqa: E731
-        done = export(asked, file, token_number(tokens), tell)
-        if as_json:
-            print_json({"file": str(file.absolute()), "documents": done.documents, "tokens": done.tokens})
-        else:
-            print(f"{file}: {done.documents:,} documents, {done.tokens:,} tokens")
-        return
-    if not 1 <= n <= 100_000:
-        raise InputError(f"-n {n}: from 1 to 100,000; larger sets are written with --export")
-    found = records(asked, 0, n)
-    if as_json:
-        print_json({**asked.describe(), "samples": found})
-        return
-    from lopsided.report.terminal import samples
-
-    samples(found)
 
 
 @app.command
@@ -360,7 +295,3 @@ def _require_values(arguments: list[str]) -> None:
     for flag, following in zip(arguments, [*arguments[1:], "--"], strict=True):
         if flag == "--set" and following.startswith("--"):
             raise InputError("--set: takes key=value, for example --set optimizer.lr=0.01")
-
-
-if __name__ == "__main__":
-    main()

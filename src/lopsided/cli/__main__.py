@@ -1,0 +1,5 @@
+"""`python -m lopsided.cli`."""
+
+from lopsided.cli import main
+
+main()
