@@ -20,6 +20,7 @@ from lopsided.tasks import Arithmetic, GradeSchoolMath, MultiHopQA
 from lopsided.text.hashing import hashed
 from lopsided.text.problem_reader import Problem
 from tests.engines import engine
+from tests.reference import oracles
 
 
 def draw(task, n, split="train", skills=None, seed=0):
@@ -196,3 +197,12 @@ def test_a_shrunken_copy_of_the_paper_scale_takes_a_step(name):
         found = [e for e in engine([Member(small, 0)]).run() if e is not None][-1]
         assert np.isfinite(found.metrics["train/loss"]).all()
         assert found.metrics["train/loss"][0] > 1
+
+
+@pytest.mark.parametrize("name", oracles.TASKS)
+def test_texts_are_solved_from_their_words(name):
+    """A thousand of each task; `python -m tests.reference.oracles` does 100,000."""
+    for split in ("train", "test"):
+        texts, bad = oracles.wrong(oracles.TASKS[name], 1000, split, seed=7)
+        assert texts > 800
+        assert bad == 0

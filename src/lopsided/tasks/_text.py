@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from abc import abstractmethod
 from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple
@@ -128,8 +127,8 @@ class TextTask(Task, HasSkills, HoldsOut, WritesText):
 
     @property
     @abstractmethod
-    def ends(self) -> tuple[str, str]:
-        """The piece that ends every document, and a pattern of the texts that end a prompt."""
+    def ends(self) -> tuple[str, tuple[str, ...]]:
+        """The piece that ends every document, and those that end a prompt."""
 
     @abstractmethod
     def solve(self, prompt: str, latent: Any) -> list[str]:
@@ -147,8 +146,10 @@ class TextTask(Task, HasSkills, HoldsOut, WritesText):
 
     def prompt_length(self, tokens: list[int]) -> int | None:
         """Number of a document's tokens that are its prompt; None if it is cut before the prompt's end."""
-        for count in range(1, len(tokens) + 1):
-            if re.search(self.ends[1], self.table.decode(tokens[:count])):
+        encoded = self.table.encoded
+        last = {encoded[text][-1] for text in self.ends[1]}
+        for count, token in enumerate(tokens, 1):
+            if token in last and self.table.decode(tokens[:count]).endswith(self.ends[1]):
                 return count
         return None
 

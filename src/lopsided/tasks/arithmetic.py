@@ -113,8 +113,8 @@ class Arithmetic(TextTask, FiniteInputs):
         )
 
     @property
-    def ends(self) -> tuple[str, str]:
-        return CLOSE, r"boxed\{$"
+    def ends(self) -> tuple[str, tuple[str, ...]]:
+        return CLOSE, (ASK,)
 
     def solve(self, prompt: str, latent: Any) -> list[str]:
         """Python's own parser reads the expression."""

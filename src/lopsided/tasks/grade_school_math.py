@@ -108,8 +108,8 @@ class GradeSchoolMath(TextTask, WorkedSolutions):
         return problems.steps(self.rules, draws, count, self.merged), draws
 
     @property
-    def ends(self) -> tuple[str, str]:
-        return END, r"Solution:\nThe$"
+    def ends(self) -> tuple[str, tuple[str, ...]]:
+        return END, (text.ASKED,)
 
     def solve(self, prompt: str, latent: Any) -> list[str]:
         """The final answer alone: a problem has several solutions that are written in other orders."""

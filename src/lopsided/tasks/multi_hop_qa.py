@@ -138,8 +138,9 @@ class MultiHopQA(TextTask, HasLatent, HasChance, FiniteInputs):
         return Document(pieces, (jnp.arange(length) == last).astype(jnp.int32), skills)
 
     @property
-    def ends(self) -> tuple[str, str]:
-        return STOP, r"(Answer:| is)$(?<!^Who is)"
+    def ends(self) -> tuple[str, tuple[str, ...]]:
+        people = PEOPLE[: self.people]
+        return STOP, tuple(f" {name}{end}" for name in people for end in (ASK, IS))
 
     def solve(self, prompt: str, latent: Any) -> list[str]:
         """Walks from person to person through a dictionary of facts."""

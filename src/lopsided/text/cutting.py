@@ -47,6 +47,7 @@ class Compact(Cutting):
 
     def __init__(self) -> None:
         self._number: dict[str, int] = {"": 0}
+        self._texts: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:
@@ -56,8 +57,9 @@ class Compact(Cutting):
         return [self._number.setdefault(token, len(self._number)) for token in self.split(text)]
 
     def decode(self, tokens: Sequence[int]) -> str:
-        texts = list(self._number)
-        return "".join(texts[t] for t in tokens)
+        if len(self._texts) < len(self._number):
+            self._texts = tuple(self._number)
+        return "".join([self._texts[t] for t in tokens])
 
     @abstractmethod
     def split(self, text: str) -> Sequence[str]:
