@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -18,16 +17,24 @@ from lopsided.runs.samples import asked_for, records
 SMALL = ["n=9", "ops=2"]
 
 
+def call(*words):
+    """A command that succeeds."""
+    try:
+        main(list(words))
+    except SystemExit as stop:
+        assert not stop.code
+
+
 def asked(task="arithmetic", overrides=SMALL, law="power-law:1.0", split="train", order="random"):
     return asked_for(task, overrides, law, order, split, 0)
 
 
 @pytest.mark.parametrize("task", [n for n, c in registered("task").items() if c.__module__.startswith("lopsided.")])
 def test_every_task_shows_its_samples(task, capsys):
-    main(["sample", task, "-n", "3"])
+    call("sample", task, "-n", "3")
     shown = capsys.readouterr().out
     assert len(shown.splitlines()) >= 3
-    main(["sample", task, "-n", "2", "--split", "test", "--json"])
+    call("sample", task, "-n", "2", "--split", "test", "--json")
     found = json.loads(capsys.readouterr().out)
     assert found["split"] == "test"
     assert len(found["samples"]) == 2
@@ -77,17 +84,14 @@ def test_a_killed_export_goes_on_and_ends_equal(tmp_path):
         return [sys.executable, "-c", program, *words]
 
     subprocess.run(command("whole.jsonl"), check=True, capture_output=True)
-    running = subprocess.Popen(command("killed.jsonl"), stderr=subprocess.PIPE, text=True)
-    assert running.stderr is not None
-    assert "documents" in running.stderr.readline()
-    running.send_signal(signal.SIGKILL)
-    running.wait()
+    with subprocess.Popen(command("killed.jsonl"), stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        assert "documents" in running.stderr.readline()
+        running.send_signal(signal.SIGKILL)
     assert not (tmp_path / "killed.jsonl").exists()
     pieces = len(list((tmp_path / ".killed.jsonl.pieces").glob("*.count")))
     assert pieces >= 1
-    began = time.time()
     subprocess.run(command("killed.jsonl"), check=True, capture_output=True)
-    assert time.time() > began
     assert (tmp_path / "killed.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
