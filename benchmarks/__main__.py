@@ -17,7 +17,7 @@ devices.setup(1 << 20)
 
 import jax  # noqa: E402
 
-from benchmarks import attention, data, heat_map, overhead, perceptron, population, transformer  # noqa: E402
+from benchmarks import attention, data, heat_map, language, overhead, perceptron, population, transformer  # noqa: E402
 from benchmarks.measure import gemm_peak  # noqa: E402
 
 
@@ -37,6 +37,7 @@ def main() -> None:
         overhead.rows,
         population.rows,
         data.rows,
+        language.rows,
         heat_map.rows,
     )
     for rows in parts:

@@ -19,10 +19,9 @@ SMALL = ["n=9", "ops=2"]
 
 def call(*words):
     """A command that succeeds."""
-    try:
+    with pytest.raises(SystemExit) as stop:
         main(list(words))
-    except SystemExit as stop:
-        assert not stop.code
+    assert not stop.value.code
 
 
 def asked(task="arithmetic", overrides=SMALL, law="power-law:1.0", split="train", order="random"):
