@@ -21,6 +21,8 @@ METRIC_LABEL = {
     "test/loss": "test loss",
     "train/loss": "training loss",
     "population/loss": "expected loss",
+    "worked/answer": "share of right final answers",
+    "worked/step": "share of right steps",
     "norm/ratio": "norm of last layer / norm of first layer",
 }
 
