@@ -9,8 +9,8 @@ from pathlib import Path
 
 from lopsided.core.spec import Spec
 
-COMPUTES = ("core", "engines", "models", "optim", "plans", "probes", "skills", "tasks", "theory")
-"""Packages whose source decides what a spec computes."""
+COMPUTES = ("core", "engines", "models", "optim", "plans", "probes", "skills", "tasks", "text", "theory")
+"""Packages whose source, and tables, decide what a spec computes."""
 
 
 def code_digest(spec: Spec) -> str:
@@ -26,7 +26,7 @@ def _package() -> str:
     total = hashlib.sha256()
     package = Path(__file__).resolve().parent.parent
     for name in COMPUTES:
-        for file in sorted((package / name).glob("**/*.py")):
+        for file in sorted(f for kind in ("py", "json") for f in (package / name).glob(f"**/*.{kind}")):
             total.update(f"{file.relative_to(package)}\n".encode() + file.read_bytes())
     return total.hexdigest()
 

@@ -64,7 +64,7 @@ class Network(eqx.Module):
         return greedy(self, prompts, count)
 
     def logits(self, h: Float[Array, "B O D"]) -> Float[Array, "B O C"]:
-        """Of the next token, or answer."""
+        """Logits of the next token, or of the answer's classes."""
         h = self.norm(h)
         if self.head is not None:
             return self.head(h)

@@ -10,6 +10,7 @@ from lopsided.probes.skill_error import SkillError
 from lopsided.probes.tail_gradient import TailGradient
 from lopsided.probes.train_metrics import TrainMetrics
 from lopsided.probes.weight_norms import WeightNorms
+from lopsided.probes.worked_solutions import WorkedSolutionsProbe
 
 __all__ = [
     "Directions",
@@ -22,4 +23,5 @@ __all__ = [
     "TailGradient",
     "TrainMetrics",
     "WeightNorms",
+    "WorkedSolutionsProbe",
 ]

@@ -6,9 +6,6 @@ from typing import Any
 
 from lopsided.core.spec import Spec
 
-WORDS = {"smoke": "phrases", "laptop": "phrases"}
-"""How text is cut below paper scale."""
-
 
 def adamw(lr: float, warmup: int, **changes: Any) -> dict[str, Any]:
     """AdamW with warm-up and a cosine."""

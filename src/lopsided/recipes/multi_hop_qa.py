@@ -8,7 +8,7 @@ and a law of four groups lies in between. The annealed arm is ours.
     lopsided run multi-hop-qa --scale laptop
 
 `laptop` changes: 10 people, 3 hops, a quarter of the documents are facts, one document a row with one token a phrase,
-the loss on the answer alone, 3 layers of width 64, 3,000 steps of 128 questions. One of ten people that a sequence of
+the loss on the answer alone, 3 layers of width 64, 4,000 steps of 128 questions. One of ten people that a sequence of
 relations can be asked about is for tests only. The paper gives no exponent and no share of facts; here exponent 1. The
 planes are the paper's: principal directions of the differences of consecutive checkpoints.
 """
@@ -48,7 +48,7 @@ def spec(scale: ScaleName, hops: int, people: int, law: dict[str, Any]) -> Spec:
         return language(small, law, causal(1, 16, 2), adamw(3e-3, 10), 16, 40, 10, 64, probes=probes)
     if scale == "laptop":
         probes = [bins, plane]
-        return language(task, law, causal(3, 64, 4), adamw(3e-3, 200), 128, 3000, 250, 1024, probes=probes)
+        return language(task, law, causal(3, 64, 4), adamw(3e-3, 200), 128, 4000, 250, 1024, probes=probes)
     task |= {"context": 1024, "tokens": "gpt2", "train_on": "text"}
     optimizer = adamw(2e-4, 1000, b2=0.98, eps=1e-6, weight_decay=0.01, clip=1.0)
     model, probes = causal(6, 384, 6), [{**bins, "samples": 1024}, plane]

@@ -17,10 +17,11 @@ import numpy as np
 
 from lopsided.core.batch import Batch, target_weights
 from lopsided.core.errors import InputError
-from lopsided.runs.samples import END, Asked
+from lopsided.runs.samples import Asked
 from lopsided.store.files import replace_text
 from lopsided.tasks._text import TextTask
 from lopsided.text.bytes import ByteTable
+from lopsided.text.pieces import END
 
 PIECE = 1 << 16
 DRAWN = 1 << 13

@@ -19,8 +19,8 @@ from lopsided.core.skills import Skills
 from lopsided.core.task import RankOrder, SampleContext, SkillLaw, Split, Task, WritesText, latent_of, n_skills
 from lopsided.runs.overrides import value_of
 from lopsided.skills.ranks import skill_at_rank
+from lopsided.text.pieces import END
 
-END = "<|endoftext|>"
 READABLE = "words"
 """How the text of samples is cut where the task would make one token of a whole phrase."""
 

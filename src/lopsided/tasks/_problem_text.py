@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -12,28 +12,28 @@ from lopsided.core.keys import below
 from lopsided.tasks._text import Longest
 from lopsided.text import problems
 from lopsided.text.names import CATEGORIES, PLACES
-from lopsided.text.pieces import Pieces
+from lopsided.text.pieces import END, Pieces
 from lopsided.text.problems import FIRST, LEAF, LITERAL, NOT, PAIR, THIRD, Steps
 
 THERE, ASK, ASKED = ". There are", ". How many", " are there?\nSolution:\nThe"
 ARE, EQUALS, OPEN, CLOSE = " are", " =", " (", ")"
-STEP, ANSWER, END = ".\nThe", ".\nAnswer: ####", "<|endoftext|>"
+STEP, ANSWER = ".\nThe", ".\nAnswer: ####"
 SIGNS = (" +", " -", " *", " /")
-RESULT_, A, B, C, NUMBER = -1, -2, -3, -4, -5
+COMPUTED, A, B, C, NUMBER = -1, -2, -3, -4, -5
 """Slots of a statement: the computed quantity, those it is computed from, a number."""
 PLAIN: tuple[tuple[Any, ...], ...] = (
-    (THERE, NUMBER, " more", RESULT_, " than", A),
-    (THERE, NUMBER, " fewer", RESULT_, " than", A),
-    (THERE, NUMBER, " times as many", RESULT_, " as", A),
-    (". Splitting the", A, " into", NUMBER, " equal groups gives the number of", RESULT_),
-    (". There are as many", RESULT_, " as", A, " and", B, " together"),
-    (". The number of", RESULT_, " is the difference of", A, " and", B),
-    (". The number of", RESULT_, " is the product of", A, " and", B),
-    (". The number of", RESULT_, " is the quotient of", A, " and", B),
+    (THERE, NUMBER, " more", COMPUTED, " than", A),
+    (THERE, NUMBER, " fewer", COMPUTED, " than", A),
+    (THERE, NUMBER, " times as many", COMPUTED, " as", A),
+    (". Splitting the", A, " into", NUMBER, " equal groups gives the number of", COMPUTED),
+    (". There are as many", COMPUTED, " as", A, " and", B, " together"),
+    (". The number of", COMPUTED, " is the difference of", A, " and", B),
+    (". The number of", COMPUTED, " is the product of", A, " and", B),
+    (". The number of", COMPUTED, " is the quotient of", A, " and", B),
 )
 """By operation, with a number and with a second quantity."""
-TOTAL_OF_TWO = (". The", RESULT_, " are the", A, " and the", C)
-TOTAL_OF_THREE = (". The", RESULT_, " are the", A, ", the", B, " and the", C)
+TOTAL_OF_TWO = (". The", COMPUTED, " are the", A, " and the", C)
+TOTAL_OF_THREE = (". The", COMPUTED, " are the", A, ", the", B, " and the", C)
 STATEMENTS = (*PLAIN, TOTAL_OF_TWO, TOTAL_OF_THREE, ())
 PAIR_AT, THREE_AT, NOTHING_AT = 8, 9, 10
 WIDTH = max(map(len, STATEMENTS))
@@ -95,11 +95,12 @@ def document(table: Pieces, steps: Steps, bits: Array, modulus: int | None) -> t
     return pieces, (jnp.arange(len(pieces)) >= len(problem)).astype(jnp.int32)
 
 
-class _Names:
+class _Names(NamedTuple):
     """Pieces that name the operands and the result of every step, (n,) each."""
 
-    def __init__(self, a: Array, b: Array, result: Array):
-        self.a, self.b, self.result = a, b, result
+    a: Array
+    b: Array
+    result: Array
 
 
 def _names(table: Pieces, steps: Steps, word: Array) -> _Names:
@@ -159,7 +160,7 @@ def _problem(table: Pieces, steps: Steps, names: _Names, bits: Array, modulus: i
     slot_a = jnp.where(three, earlier(names.a), jnp.where(steps.swapped, names.b, names.a))
     slot_b = jnp.where(three, earlier(names.b), jnp.where(steps.swapped, names.a, names.b))
     for slot, value in (
-        (RESULT_, names.result), (A, slot_a), (B, slot_b), (C, names.b), (NUMBER, number(steps.b)),
+        (COMPUTED, names.result), (A, slot_a), (B, slot_b), (C, names.b), (NUMBER, number(steps.b)),
     ):  # fmt: skip
         pattern = jnp.where(pattern == slot, value[:, None], pattern)
 

@@ -1,4 +1,4 @@
-"""What tasks made of text have in common: a table of pieces, documents, one a row or packed."""
+"""The base of tasks whose samples are text: documents of pieces, laid out one a row or several packed into a row."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from lopsided.core.task import HasSkills, HoldsOut, SampleContext, SkillLaw, Spl
 from lopsided.text import cutting
 from lopsided.text.layout import Document, Row, one_a_row, packed, token_count
 from lopsided.text.pieces import Pieces
-
-END = "<|endoftext|>"
 
 
 class Longest(NamedTuple):
@@ -131,8 +129,12 @@ class TextTask(Task, HasSkills, HoldsOut, WritesText):
         """The piece that ends every document, and those that end a prompt."""
 
     @abstractmethod
-    def solve(self, prompt: str, latent: Any) -> list[str]:
-        """Texts of the answer's pieces, found from the prompt's text alone, slowly."""
+    def solve(self, prompt: str, written: str, latent: Any) -> list[str] | None:
+        """Texts of the answer's pieces, found slowly from the prompt's text.
+
+        `written` is the text of the answer that stands in the row, cut where the row ends. A task that accepts several
+        answers follows its wording and finds its numbers anew; None if there is nothing to find in it.
+        """
 
     def documents_in(self, inputs: np.ndarray) -> list[tuple[int, list[int]]]:
         """(first position, tokens) of each document of a row."""
@@ -162,7 +164,11 @@ class TextTask(Task, HasSkills, HoldsOut, WritesText):
             count = self.prompt_length(tokens)
             if count is None:
                 continue
-            texts = self.solve(self.table.decode(tokens[:count]), latent)
+            whole, prompt = self.table.decode(tokens), self.table.decode(tokens[:count])
+            texts = self.solve(prompt, whole[len(prompt) :], latent)
+            if texts is None:
+                targets[begin + count - 1 : begin + len(tokens) - 1] = tokens[count:]
+                continue
             if self.train_on == "text" and texts[-1] != self.ends[0]:
                 texts.append(self.ends[0])
             answer = self.table.tokens(texts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import operator
 import re
 from functools import cached_property
@@ -20,8 +21,8 @@ from lopsided.text.hashing import hashed
 from lopsided.text.layout import Document
 from lopsided.text.pieces import Pieces
 
-PLUS, MINUS, TIMES = range(3)
 SIGNS = "+-*"
+MINUS, TIMES = SIGNS.index("-"), SIGNS.index("*")
 BEGIN, ASK, CLOSE = "User: Calculate", ".\nAssistant:\\boxed{", "}"
 LARGEST = 2**31 - 1
 
@@ -30,7 +31,8 @@ class Arithmetic(TextTask, FiniteInputs):
     """Operands 1, ..., `n` with `ops` operators between them, products first; the answer is written digit by digit,
     highest first, after a space or ` -`.
 
-    Skill = operand value. Of the operator sequences of each sequence of operands, `held_out` are for tests only.
+    Skill = operand value. `held_out_sequences`: of the operator sequences that each sequence of
+    operands can have, so many are for tests only.
     """
 
     name: Literal["arithmetic"] = "arithmetic"
@@ -85,8 +87,6 @@ class Arithmetic(TextTask, FiniteInputs):
 
     @property
     def entropy_bits(self) -> float:
-        import math
-
         return (self.ops + 1) * math.log2(self.n) + self.ops * math.log2(len(self.operators))
 
     def document(self, bits: jax.Array, law: SkillLaw, latent: Any, split: Split) -> Document:
@@ -116,7 +116,7 @@ class Arithmetic(TextTask, FiniteInputs):
     def ends(self) -> tuple[str, tuple[str, ...]]:
         return CLOSE, (ASK,)
 
-    def solve(self, prompt: str, latent: Any) -> list[str]:
+    def solve(self, prompt: str, written: str, latent: Any) -> list[str]:
         """Python's own parser reads the expression."""
         value = _evaluated(ast.parse(_expression(prompt), mode="eval").body)
         return [" -" if value < 0 else " ", *str(abs(value)), CLOSE]
@@ -161,4 +161,5 @@ def _evaluated(node: Any) -> int:
     if isinstance(node, ast.BinOp):
         return _OPERATORS[type(node.op)](_evaluated(node.left), _evaluated(node.right))
     assert isinstance(node, ast.Constant)
-    return int(node.value)  # type: ignore[arg-type]
+    assert isinstance(node.value, int)
+    return node.value

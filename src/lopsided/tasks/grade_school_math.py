@@ -16,10 +16,10 @@ from lopsided.core.keys import below
 from lopsided.core.task import SkillLaw, Solution, Split, WorkedSolutions
 from lopsided.tasks import _problem_text as text
 from lopsided.tasks._problem_text import ANSWER, EQUALS, SIGNS
-from lopsided.tasks._text import END, Longest, TextTask
+from lopsided.tasks._text import Longest, TextTask
 from lopsided.text import problems
 from lopsided.text.layout import Document
-from lopsided.text.pieces import Pieces
+from lopsided.text.pieces import END, Pieces
 from lopsided.text.problem_reader import Problem, checked_solution
 
 WORDS_A_STEP = 3
@@ -111,29 +111,12 @@ class GradeSchoolMath(TextTask, WorkedSolutions):
     def ends(self) -> tuple[str, tuple[str, ...]]:
         return END, (text.ASKED,)
 
-    def solve(self, prompt: str, latent: Any) -> list[str]:
-        """The final answer alone: a problem has several solutions that are written in other orders."""
-        return [f" {Problem(prompt).answer}", END]
-
-    def oracle(self, inputs: np.ndarray, latent: Any) -> np.ndarray:
-        """Reads the problem's English, and finds every number of the written solution anew."""
-        targets = np.zeros(len(inputs), np.int64)
-        for begin, tokens in self.documents_in(inputs):
-            last = begin + len(tokens) - 1
-            if self.train_on == "text":
-                targets[begin:last] = tokens[1:]
-            count = self.prompt_length(tokens)
-            if count is None:
-                continue
-            whole = self.table.decode(tokens)
-            prompt, _, solution = whole.partition("Solution:")
-            if self.context is not None and not solution.endswith(END):
-                targets[begin + count - 1 : last] = tokens[count:]  # cut where the row ends: nothing to find anew
-                continue
-            answer = self.table.tokens(checked_solution(Problem(prompt), solution.removesuffix(END)))
-            targets[begin + count - 1 : begin + count - 1 + len(answer)] = answer
-        read = self.outputs.read
-        return targets if read is None else targets[list(read)]
+    def solve(self, prompt: str, written: str, latent: Any) -> list[str] | None:
+        """Reads the problem's English, and finds every number of the written solution anew: a problem has several
+        solutions, which compute in other orders. None for a solution that is cut."""
+        if self.context is not None and not written.endswith(END):
+            return None
+        return checked_solution(Problem(prompt), written.removesuffix(END))
 
     def is_held_out(self, prompt: str) -> bool:
         return Problem(prompt).signature() % HELD_OUT == 0

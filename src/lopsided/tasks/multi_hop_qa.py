@@ -142,7 +142,7 @@ class MultiHopQA(TextTask, HasLatent, HasChance, FiniteInputs):
         people = PEOPLE[: self.people]
         return STOP, tuple(f" {name}{end}" for name in people for end in (ASK, IS))
 
-    def solve(self, prompt: str, latent: Any) -> list[str]:
+    def solve(self, prompt: str, written: str, latent: Any) -> list[str]:
         """Walks from person to person through a dictionary of facts."""
         facts = {
             (RELATIONS[r], PEOPLE[p]): PEOPLE[int(q)]

@@ -39,7 +39,7 @@ class _Tokens(NamedTuple):
 
 
 def token_count(table: Pieces, document: Document) -> Array:
-    """Number of tokens of one document."""
+    """How many tokens the pieces of one document have."""
     return jnp.asarray(table.length)[document.pieces].sum(-1)
 
 

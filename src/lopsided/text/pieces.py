@@ -14,6 +14,9 @@ import numpy as np
 from lopsided.core.errors import InputError
 from lopsided.text.cutting import Cutting, cutting_of
 
+END = "<|endoftext|>"
+"""The piece that ends a document where the task has no sign of its own for it."""
+
 
 class Pieces:
     """A table of pieces. Texts are numbered in the order of their first appearance; `pieces[text]` is the number."""

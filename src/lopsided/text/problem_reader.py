@@ -7,9 +7,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple
 
-import numpy as np
-
 from lopsided.text.hashing import hashed
+from lopsided.text.pieces import END
 
 ITEM = r"([a-z-]+)"
 TOTAL = 4
@@ -41,7 +40,7 @@ class Problem:
         self.asked = asked[1]
 
     def value(self, name: str) -> int:
-        """The number of a quantity."""
+        """How many there are of `name`: stated, or worked out now."""
         if name not in self._known:
             self._known[name] = self._rules.pop(name)()
         return self._known[name]
@@ -120,11 +119,12 @@ class Problem:
 
 
 def checked_solution(problem: Problem, solution: str) -> list[str]:
-    """The pieces of a written solution, every number of which was found anew: its statements say which quantities are
-    computed and how, the problem's text says what they are. Raises `AssertionError` where the two differ."""
+    """The pieces of a solution as it is written behind `Solution:\nThe`, every number found anew: its statements say
+    which quantities are computed and how, the problem's text says what they are. Raises `AssertionError` where the two
+    differ."""
     body = solution.partition(".\nAnswer: ####")[0]
     pieces: list[str] = []
-    for i, statement in enumerate(body.removeprefix("\nThe ").split(".\nThe ")):  # the prompt ends with `\nThe`
+    for i, statement in enumerate(body.removeprefix(" ").split(".\nThe ")):
         name, _, rest = statement.partition(" are ")
         expression, _, result = rest.partition(" = ")
         assert result == "" or int(result) == problem.value(name), statement
@@ -136,7 +136,7 @@ def checked_solution(problem: Problem, solution: str) -> list[str]:
                 pieces.append(token if token == ")" else f" {token}")
         assert _worked_out(expression, problem.modulus) == problem.value(name), statement
         pieces += [" =", f" {problem.value(name)}"]
-    return [*pieces, ".\nAnswer: ####", f" {problem.answer}", "<|endoftext|>"]
+    return [*pieces, ".\nAnswer: ####", f" {problem.answer}", END]
 
 
 def _worked_out(expression: str, modulus: int | None) -> int:
@@ -152,8 +152,3 @@ def _worked_out(expression: str, modulus: int | None) -> int:
     for sign, number in zip(others[::2], others[1::2], strict=True):
         value = quiet._step("+-*/".index(sign), value, int(number))
     return value
-
-
-def held_out(text: str, share: int) -> bool:
-    """Whether a problem belongs to the tests: one in `share` does."""
-    return int(np.uint32(Problem(text).signature())) % share == 0

@@ -26,7 +26,7 @@ NOT, PAIR, FIRST, THIRD = range(4)
 """Part that a sum plays in a total over a category: none, all of a total of two, the first or second sum of three."""
 MOST_TOTALS = 4
 BOUND = 1000
-"""Largest number of a problem without a modulus."""
+"""Largest number that may occur, stated or computed, in a problem without a modulus."""
 
 
 class Rules(NamedTuple):
@@ -56,7 +56,8 @@ class Steps(NamedTuple):
     there: Array
     type: Array
     second: Array
-    """LITERAL, LEAF or RESULT."""
+    """What the second operand is: a number in the sentence (LITERAL), a quantity that is stated (LEAF), or the result
+    of an earlier step (RESULT)."""
     other: Array
     """The step whose result the second operand is, where it is one."""
     swapped: Array
