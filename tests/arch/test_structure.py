@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lopsided.core import registry
+from lopsided.core.code import COMPUTES
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -109,3 +110,14 @@ def test_no_global_random_generators_and_no_seed_arithmetic():
         text = file.read_text()
         assert not re.search(r"np\.random\.(seed|rand|randn|randint|normal|uniform)\b", text), file
         assert not re.search(r"seed\s*\+\s*\d", text), file
+
+
+def test_the_digest_of_the_code_covers_every_package_that_parts_import():
+    code = (
+        "import sys; from lopsided.core.registry import registered; "
+        "[registered(k) for k in ('task', 'model', 'plan', 'probe', 'optimizer', 'skills')]; "
+        "import lopsided.tasks, lopsided.models, lopsided.plans, lopsided.probes, lopsided.engines; "
+        "print(*{m.split('.')[1] for m in sys.modules if m.startswith('lopsided.')})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) <= set(COMPUTES)

@@ -5,14 +5,21 @@ import re
 import signal
 import subprocess
 import sys
+from typing import Literal
 
+import jax.numpy as jnp
 import pytest
 
 from lopsided.cli import main
+from lopsided.core.batch import Sample
 from lopsided.core.errors import InputError
+from lopsided.core.keys import words
 from lopsided.core.registry import registered
+from lopsided.core.shapes import Classes, Tokens
+from lopsided.core.task import Task, WritesText
 from lopsided.runs import export as exporting
-from lopsided.runs.samples import asked_for, records
+from lopsided.runs.samples import Asked, asked_for, records
+from lopsided.skills import Uniform
 
 SMALL = ["n=9", "ops=2"]
 
@@ -48,6 +55,42 @@ def test_text_answers_skills_and_ranks():
         assert record["answer"] == f"{text[2]}}}"
         assert [int(v) for v in re.findall(r"\d+", text[1])] == [s + 1 for s in record["skills"]]
         assert [request.order[r - 1] for r in record["ranks"]] == record["skills"]
+
+
+class Letters(Task, WritesText):
+    """Letters after letters, with nothing but inputs and targets in a row."""
+
+    name: Literal["letters"] = "letters"
+    weight: float | None = None
+    inputs = property(lambda self: Tokens(26, 3))
+    outputs = property(lambda self: Classes(26, None))
+
+    def sample(self, key, index, context):
+        first = words(key, index, 1)[0] % 20 + jnp.arange(4, dtype=jnp.uint32)
+        weights = None if self.weight is None else jnp.full(3, self.weight)
+        return Sample(first[:3].astype(jnp.int32), first[1:].astype(jnp.int32), weights)
+
+    def oracle(self, inputs, latent):
+        return inputs + 1
+
+    def decode(self, tokens):
+        return "".join(chr(97 + t) for t in tokens)
+
+    def example(self):
+        return "abc -> bcd"
+
+
+def test_a_task_from_outside_without_weights_and_segments():
+    found = records(Asked(Letters(), Uniform(), "random", "train", 0), 0, 100)
+    assert len(found) == 100
+    for record in found:
+        assert len(record["text"]) == 4
+        assert record["answer"] == record["text"][1:]
+
+
+def test_a_split_without_samples_ends():
+    with pytest.raises(InputError, match="rows of split train are empty"):
+        records(Asked(Letters(weight=0.0), Uniform(), "random", "train", 0), 0, 1)
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
@@ -110,6 +153,9 @@ def test_a_killed_export_goes_on_and_ends_equal(tmp_path):
         (["arithmetic", "--export", "x.csv", "--tokens", "10"], "ends in .parquet or .jsonl"),
         (["arithmetic", "--export", "x.jsonl"], "go together"),
         (["arithmetic", "--export", "x.jsonl", "--tokens", "many"], "a number above 0"),
+        (["arithmetic", "--export", "x.jsonl", "--tokens", "inf"], "a number above 0"),
+        (["arithmetic", "--law", "binned-power-law:1:60"], "60"),
+        (["arithmetic", "--set", "tokens=phrases", "--export", "x.jsonl", "--tokens", "9"], "stand for two texts"),
         (["sparse-parity", "--export", "x.jsonl", "--tokens", "10"], "is not made of text"),
         (["arithmetic", "--export", "no/such/folder/x.jsonl", "--tokens", "10"], "cannot be written"),
     ],

@@ -10,7 +10,7 @@ import pytest
 from lopsided.core.batch import target_weights
 from lopsided.core.engine import Member
 from lopsided.core.errors import InputError
-from lopsided.core.keys import stream
+from lopsided.core.keys import stream, words
 from lopsided.core.task import SampleContext, SkillLaw, latent_of
 from lopsided.optim.losses import accuracy_shares, mean
 from lopsided.probes.worked_solutions import prompts_of
@@ -197,6 +197,25 @@ def test_a_shrunken_copy_of_the_paper_scale_takes_a_step(name):
         found = [e for e in engine([Member(small, 0)]).run() if e is not None][-1]
         assert np.isfinite(found.metrics["train/loss"]).all()
         assert found.metrics["train/loss"][0] > 1
+
+
+@pytest.mark.parametrize("tokens", ["phrases", "words", "paper"])
+@pytest.mark.parametrize("name", oracles.TASKS)
+def test_no_document_is_longer_than_declared(name, tokens):
+    tokens = tokens if tokens != "paper" else "qwen3" if name == "arithmetic" else "gpt2"
+    task = oracles.TASKS[name].model_copy(update={"tokens": tokens})
+    task = type(task).model_validate(task.model_dump())  # cached tables of the other cutting must not come along
+    latent, n = latent_of(task, stream(0, "world")), task.n_skills
+    law = SkillLaw(jnp.linspace(1 / n, 1.0, n), jnp.arange(n))
+
+    def lengths(i):
+        document = task.document(words(stream(0, "train"), i, task.n_words("train")), law, latent, "train")
+        length = jnp.asarray(task.table.length)[document.pieces]
+        return length.sum(), (length * document.answer).sum()
+
+    whole, answer = jax.jit(jax.vmap(lengths))(jnp.arange(2000, dtype=jnp.uint32))
+    assert whole.max() <= task.longest.document
+    assert answer.max() <= task.longest.answer
 
 
 @pytest.mark.parametrize("name", oracles.TASKS)

@@ -7,6 +7,7 @@ import inspect
 from functools import cache
 from pathlib import Path
 
+from lopsided.core.config import Part
 from lopsided.core.spec import Spec
 
 COMPUTES = ("core", "engines", "models", "optim", "plans", "probes", "skills", "tasks", "text", "theory")
@@ -16,7 +17,11 @@ COMPUTES = ("core", "engines", "models", "optim", "plans", "probes", "skills", "
 def code_digest(spec: Spec) -> str:
     """16 hexadecimal digits, of this package and of the files of parts that live outside it. Comments count too: equal
     digests are surely the same code, others perhaps not."""
-    parts = [spec.task, spec.skills, spec.model, spec.plan, spec.optimizer, *spec.probes]
+    return parts_digest(spec.task, spec.skills, spec.model, spec.plan, spec.optimizer, *spec.probes)
+
+
+def parts_digest(*parts: Part) -> str:
+    """The same of some parts."""
     outside = sorted({_file(type(part)) for part in parts if not type(part).__module__.startswith("lopsided.")})
     return hashlib.sha256("\n".join([_package(), *outside]).encode()).hexdigest()[:16]
 

@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lopsided.core.batch import Batch, target_weights
+from lopsided.core.code import parts_digest
 from lopsided.core.errors import InputError
-from lopsided.runs.samples import Asked
+from lopsided.runs.samples import READABLE, Asked
 from lopsided.store.files import replace_text
 from lopsided.tasks._text import TextTask
 from lopsided.text.bytes import ByteTable
@@ -26,6 +27,7 @@ from lopsided.text.pieces import END
 PIECE = 1 << 16
 DRAWN = 1 << 13
 """Documents that are drawn at once."""
+MOST_PIECES = 2**32 // PIECE
 SUFFIXES = {"K": 10**3, "M": 10**6, "B": 10**9}
 KINDS = (".parquet", ".jsonl")
 
@@ -53,7 +55,7 @@ def token_number(text: str) -> int:
     digits = text[:-1] if factor > 1 else text
     try:
         number = round(float(digits) * factor)
-    except ValueError:
+    except (ValueError, OverflowError):
         number = 0
     if number < 1:
         raise InputError(f"--tokens {text!r}: a number above 0, for example 500K, 10M or 1B")
@@ -71,16 +73,20 @@ def export(asked: Asked, file: Path, tokens: int, done: Callable[[Written], None
         raise InputError(f"--export: task {task.name!r} is not made of text; its batches come from lopsided.batches")
     if task.context is not None or task.train_on != "answer":
         raise InputError("--export: writes documents one by one; leave out context and train_on")
+    if task.tokens == "phrases":
+        raise InputError(f"--set tokens=phrases: tokens that stand for two texts; valid is for example {READABLE}")
     if file.suffix not in KINDS:
         raise InputError(f"--export {str(file)!r}: ends in {' or '.join(KINDS)}")
     if file.exists():
         raise InputError(f"--export {str(file)!r}: exists")
     write = _write_parquet() if file.suffix == ".parquet" else _write_lines
     folder = file.with_name(f".{file.name}.pieces")
-    _begin(folder, {**asked.describe(), "tokens": tokens})
+    _begin(folder, {**asked.describe(), "tokens": tokens, "code": parts_digest(task, asked.skills)})
     table = _bytes_of(task)
     so_far, number = Written(0, 0), 0
     while so_far.tokens < tokens:
+        if number == MOST_PIECES:
+            raise InputError(f"--tokens: {so_far.tokens:,} are all that a stream of 2^32 documents holds")
         piece, count = folder / f"{number:06d}{file.suffix}", folder / f"{number:06d}.count"
         if not count.exists():
             found = _piece(asked, task, number, tokens - so_far.tokens)
@@ -103,7 +109,8 @@ def _begin(folder: Path, request: dict[str, Any]) -> None:
         folder.mkdir(exist_ok=True)
         about = folder / "request.json"
         if about.exists() and about.read_text() != text:
-            raise InputError(f"--export: {str(folder)!r} holds pieces of another request; remove it to start anew")
+            made = "pieces of another request or another version of the code"
+            raise InputError(f"--export: {str(folder)!r} holds {made}; remove it to start anew")
         replace_text(about, text)
     except OSError as error:
         raise InputError(f"--export: {str(folder)!r} cannot be written ({error.strerror})") from None

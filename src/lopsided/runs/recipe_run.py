@@ -93,12 +93,10 @@ class RecipeRun:
             print(f"lopsided: the claims cannot be decided on this scale's results: {error}", file=sys.stderr)
 
     def marked(self, claims: Sequence[Claim], store: Store) -> list[Claim]:
-        """The claims; where several versions of the code made the rows of an arm, each one's test says so."""
-        made: dict[str, set[str]] = {}
-        for part in store.parts():
-            for spec in part.seeds:
-                made.setdefault(spec, set()).add(part.code)
-        if all(len(made.get(spec.content_hash(), ())) < 2 for spec in self.arms.values()):
+        """The claims; where several versions of the code made the rows of the arms, each one's test says so."""
+        ours = {spec.content_hash() for spec in self.arms.values()}
+        made = {part.code for part in store.parts() for spec in part.seeds if spec in ours}
+        if len(made) < 2:
             return list(claims)
         return [replace(claim, test="; ".join(filter(None, [claim.test, SEVERAL_VERSIONS]))) for claim in claims]
 

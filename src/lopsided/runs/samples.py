@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import jax
 import jax.numpy as jnp
@@ -23,6 +23,8 @@ from lopsided.text.pieces import END
 
 READABLE = "words"
 """How the text of samples is cut where the task would make one token of a whole phrase."""
+LEAST = 64
+"""Samples that are drawn at least: some tasks leave some rows empty, as nothing there belongs to the split."""
 
 
 @dataclass(frozen=True)
@@ -89,12 +91,14 @@ def asked_for(task: str, overrides: Sequence[str], law: str | None, rank_order: 
             raise unknown(name, value, valid)
     if not 0 <= seed < 2**63:
         raise InputError(f"--seed {seed}: from 0 to 2^63 - 1")
-    if law is not None and not n_skills(built):
+    count = n_skills(built)
+    if law is not None and not count:
         raise InputError(f"--law {law!r}: task {task!r} has no skills to shape")
-    return Asked(built, _law(law or "uniform"), rank_order, split, seed)  # type: ignore[arg-type]
+    shape = _law(law or "uniform", max(count, 1))
+    return Asked(built, shape, cast(RankOrder, rank_order), cast(Split, split), seed)
 
 
-def _law(text: str) -> Skills:
+def _law(text: str, count: int) -> Skills:
     """`power-law:1.0`, `binned-power-law:1.5:4`: a name, then the numbers of its fields in order."""
     name, *numbers = text.split(":")
     cls = registry.lookup("skills", name)
@@ -102,7 +106,7 @@ def _law(text: str) -> Skills:
     if len(numbers) > len(fields):
         raise InputError(f"--law {text!r}: {name} takes {', '.join(fields) or 'no numbers'}")
     skills = registry.build("skills", {"name": name, **dict(zip(fields, map(value_of, numbers), strict=False))})
-    if not skills.schedule(2**10).constant:
+    if not skills.schedule(count).constant:
         raise InputError(
             f"--law {text!r}: moves during training; valid is one that stands still, such as power-law:1.0"
         )
@@ -110,17 +114,26 @@ def _law(text: str) -> Skills:
 
 
 def records(asked: Asked, start: int, count: int) -> list[dict[str, Any]]:
-    """`count` samples as dictionaries: `text` and `answer` (or `input` and `target`), `skills`, `ranks`."""
+    """`count` samples as dictionaries: `text` and `answer` (or `input` and `target`), `skills`, `ranks`. Raises
+    `InputError` if the split is empty."""
     found: list[dict[str, Any]] = []
-    # Some tasks leave some rows empty: nothing there belongs to the split.
+    rows = max(count, LEAST)
     while len(found) < count:
-        found += _whole(asked, start, count)
-        start += count
+        more = _whole(asked, start, rows)
+        if not more:
+            raise InputError(f"task {asked.task.name!r}: all of {rows} rows of split {asked.split} are empty")
+        found += more
+        start += rows
     return found[:count]
 
 
 def _whole(asked: Asked, start: int, count: int) -> list[dict[str, Any]]:
     batch = asked.draw(start, count)
+    batch = batch._replace(weights=np.asarray(target_weights(batch)))
+    if isinstance(asked.task, WritesText):
+        segments = np.ones(batch.inputs.shape, int) if batch.segments is None else batch.segments
+        answer = np.ones(batch.targets.shape, int) if batch.answer is None else batch.answer
+        batch = batch._replace(segments=segments, answer=answer)
     found = []
     for i in range(count):
         one = jax.tree.map(lambda x, i=i: x[i], batch)
@@ -136,7 +149,7 @@ def _whole(asked: Asked, start: int, count: int) -> list[dict[str, Any]]:
 
 def _as_text(task: WritesText, one: Batch) -> dict[str, Any]:
     """The text of a row, without padding, and of the answer that is asked for in it."""
-    inputs, targets, weights = one.inputs, one.targets, np.asarray(target_weights(one))
+    inputs, targets, weights = one.inputs, one.targets, one.weights
     row = np.append(inputs, 0)
     read = len(inputs) - len(targets)
     row[read + 1 :][weights > 0] = targets[weights > 0]  # the last token of a row is only a target
