@@ -25,7 +25,7 @@ def results() -> tuple[dict[str, list[Claim]], dict[str, dict[str, Any]]]:
     data = json.loads(RESULTS.read_text(encoding="utf-8"))
     claims: dict[str, list[Claim]] = {}
     for each in data["claims"]:
-        claims.setdefault(each["recipe"], []).append(Claim(**{**each, "interval": tuple(each["interval"])}))
+        claims.setdefault(each["recipe"], []).append(Claim.of_json(each))
     return claims, data["runs"]
 
 

@@ -29,7 +29,7 @@ from lopsided.report.sweeps import chosen_rates, tuned_curves, tuned_times
 from lopsided.results.stored import Arm, Axis, Results
 from lopsided.results.sweeps import Tuned, best, bests
 from lopsided.stats import decisions
-from lopsided.stats.decisions import above, below, higher, near, slope_above, slope_below, slope_near
+from lopsided.stats.decisions import above, below, higher, members_above, near, slope_above, slope_below, slope_near
 from lopsided.stats.times import Times
 from lopsided.stats.verdict import Claim, Decision, Statement
 
@@ -101,6 +101,7 @@ __all__ = [
     "decisions",
     "higher",
     "level",
+    "members_above",
     "name_of",
     "near",
     "not_ahead",

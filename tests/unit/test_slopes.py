@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats as sps
 
 from lopsided.core.evaluation import Evaluation, Geometric
 from lopsided.stats import decisions
@@ -125,18 +126,34 @@ def test_sharpness_of_an_exponential_is_known():
     ],
 )
 def test_equivalence_verdicts(slopes, verdict):
-    law = straight(X, broken(-1, 1, 1e5), (10, 1e4))._replace(low=slopes[0], high=slopes[1])
+    low, high = slopes
+    error = (high - low) / 2 / sps.t.ppf(0.95, 7)
+    each = np.linspace(low, high, 8)
+    law = straight(X, broken(-1, 1, 1e5), (10, 1e4))._replace(slope=(low + high) / 2, error=error, each=each)
+    assert law.interval(0.9) == pytest.approx(slopes)
     claim = decisions.slope_near(law, -1.0, 0.2, "loss against steps")
     assert claim.verdict == verdict
     assert "steps" in claim.test
 
 
 def test_bounds_need_the_whole_interval():
-    law = straight(X, X[None] ** -1.0 * np.ones((4, 1)), (10, 1e4))._replace(low=-1.2, high=-0.9)
+    law = straight(X, X[None] ** -1.0 * np.ones((4, 1)), (10, 1e4))._replace(slope=-1.05, error=0.15 / 3.19)
+    assert (law.low, law.high) == pytest.approx((-1.2, -0.9), abs=0.01)
     assert decisions.slope_below(law, -0.5, "a against b").verdict == "holds"
     assert decisions.slope_below(law, -1.0, "a against b").verdict == "inconclusive"
     assert decisions.slope_above(law, -0.5, "a against b").verdict == "contradicted"
-    assert decisions.near(np.array([0.01, -0.01, 0.0]), 0.0, 0.1, "x").verdict == "holds"
+    assert decisions.near(np.array([0.01, -0.01, 0.0, 0.02, -0.02]), 0.0, 0.1, "x").verdict == "holds"
+    assert decisions.near(np.array([0.01, -0.01, 0.0, 0.02]), 0.0, 0.1, "x").verdict == "inconclusive"  # too few
+
+
+def test_slopes_of_members_have_to_agree():
+    """One member's slope makes the mean: the interval is told nothing by it that a sign flip would not see."""
+    each = np.array([-0.1, 0.1, -0.05, 0.05, 0.0, 0.02, -0.02, -9.0])
+    law = straight(X, broken(-1, 1, 1e5), (10, 1e4))._replace(slope=-1.1, error=0.2, each=each)
+    assert decisions.slope_below(law, 0.0, "a against b").verdict == "inconclusive"
+    assert "sign flips" in decisions.slope_below(law, 0.0, "a against b").test
+    unknown = law._replace(each=np.full(8, np.nan))
+    assert decisions.slope_below(unknown, 0.0, "a against b").verdict == "holds"
 
 
 @given(st.integers(1, 500), st.integers(1, 200), st.integers(1, 3000))

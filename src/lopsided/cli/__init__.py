@@ -99,6 +99,7 @@ def run(
     with stop_on_signals() as stop, Display(Screen(), names, asked.recipe.metric, log) as display:
         done = asked.train(store, display, stop)
     store = store.as_of_now()
+    asked = asked.grown(store)
     results = asked.results(store)
     assert results is not None
     claims = asked.marked(asked.claims(results), store)
@@ -148,7 +149,8 @@ def report(
     if page.is_dir() or not page.name:
         raise InputError(f"--output {str(page)!r}: is a folder; name a file")
     store.require_readable()
-    found = [(asked, asked.results(store)) for asked in recorded(store)]
+    grown = [asked.grown(store) for asked in recorded(store)]
+    found = [(asked, asked.results(store)) for asked in grown]
     runs = [(asked, r, asked.marked(asked.claims(r), store)) for asked, r in found if r is not None]
     if not runs:
         raise InputError(f"directory = {str(directory)!r}: holds no finished run")
@@ -179,6 +181,7 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
         if found is None:
             claims += [s.not_run(recipe.name, "laptop") for s in recipe.claims]
         else:
+            found = found.grown(store)
             results = found.results(store)
             claims += found.marked(found.claims(results), store)
             if results is None:

@@ -44,11 +44,19 @@ class ArmSpec(NamedTuple):
     spec: Spec
     coordinates: Mapping[str, Any]
     swept: tuple[str, ...] = ()
+    make: Callable[..., Spec] | None = None
+    """The spec at any values of the swept settings."""
 
     @property
     def name(self) -> str:
         """`fresh, lr = 0.003`."""
         return name_of(self.coordinates)
+
+    def moved(self, point: Mapping[str, float]) -> ArmSpec | None:
+        """The same arm at other values of its swept settings; None if it is not swept."""
+        if self.make is None:
+            return None
+        return ArmSpec(self.make(**point), {**self.coordinates, **point}, self.swept, self.make)
 
 
 def name_of(coordinates: Mapping[str, Any]) -> str:
@@ -69,7 +77,12 @@ def swept(make: Callable[..., Spec], grid: Mapping[str, Sequence[float]], **coor
     """One arm at every point of a grid of settings, `{"lr": (1.0, 2.0)}`, with which `make` is called by name."""
     for values in itertools.product(*grid.values()):
         point = dict(zip(grid, map(float, values), strict=True))
-        yield ArmSpec(make(**point), {**coordinates, **point}, tuple(grid))
+        yield ArmSpec(make(**point), {**coordinates, **point}, tuple(grid), make)
+
+
+def multiplied(swept: Sequence[str]) -> list[str]:
+    """Of swept settings, those that can be multiplied by any factor. (AdamW's beta_2 lies between 0 and 1.)"""
+    return [key for key in swept if key != "b2"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -129,14 +142,6 @@ class Recipe:
     def specs(self, scale: ScaleName) -> dict[str, Spec]:
         """Specs by the arm's name."""
         return {name: each.spec for name, each in self.arms_at(scale).items()}
-
-    def decide(self, results: Any) -> list[Any]:
-        """A `lopsided.stats.verdict.Claim` for each of `claims`, from `lopsided.results.stored.Results`."""
-        least = min(len(each.seeds) for each in results.arms.values())
-        if least < self.least_seeds:
-            return [statement.not_run(self.name, results.scale) for statement in self.claims]
-        measured = self.measure(results) if self.measure else results
-        return [statement.decide(measured, self.name, results.scale) for statement in self.claims]
 
 
 def _is_cost(cost: Any) -> bool:

@@ -24,6 +24,8 @@ BETAS = (0.5, 1.0, 1.5, 2.0)
 SIZES = {"smoke": (24, 4, 10, 400), "laptop": (256, 16, 64, 20_000), "paper": (1024, 64, 512, 400_000)}
 """d, directions, neurons, steps."""
 SQUARE, CORRELATION = "square loss", "correlation loss"
+MOST = 3 / 4
+"""Share of members that is asked for: with 16 members of 16 the interval begins at .79."""
 
 
 def arms(scale: ScaleName) -> Arms:
@@ -54,7 +56,7 @@ def kappa(r):
 
 def all_learned(r):
     learned = [each.final("directions/learned") for each in r.where(loss=SQUARE)]
-    return above(np.min(learned, 0), 0.99, "share of directions learned at the worst beta of each member")
+    return members_above(np.min(learned, 0) >= 1, MOST, "that learn all directions at every beta")
 
 
 def fewer_found(r):
@@ -92,7 +94,7 @@ recipe = Recipe(
     arms=arms,
     claims=[
         Statement(
-            "square loss: m = O(P log P) neurons learn all directions, whatever the condition number",
+            "square loss: more than three quarters of members learn all directions at every condition number",
             "all (theorem 2.1)",
             all_learned,
         ),

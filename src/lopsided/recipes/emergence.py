@@ -40,6 +40,8 @@ SIZES = {
 }
 """Dimensions, directions, neurons, steps per dimension, evaluations per decade."""
 OF_TIMES = "median relative error of the times against d"
+MOST = 2 / 3
+"""Share of members that is asked for: with 12 members of 12 the interval begins at .74."""
 
 
 def arms(scale: ScaleName) -> Arms:
@@ -156,7 +158,7 @@ recipe = Recipe(
         Statement(
             "at the largest d the median direction is learned within 10 % of its predicted time",
             "1 ± o(1)",
-            lambda m: below(m.error[:, -1], 0.1, "relative error"),
+            lambda m: below(m.error[:, -1], 0.1, "relative error", ratio=True),
         ),
         Statement(
             "at the largest d directions are learned in the predicted order (rank correlation above 0.9)",
@@ -171,12 +173,13 @@ recipe = Recipe(
         Statement(
             "at the largest d the median learned direction rises from 10 % to 90 % in less than a fifth of T_p",
             "o(T_p) wide",
-            lambda m: below(m.width[:, -1], 0.2, "(t90 - t10) / t50"),
+            lambda m: below(m.width[:, -1], 0.2, "(t90 - t10) / t50", ratio=True),
         ),
         Statement(
-            "at the largest d more than 90 % of directions are learned by the predicted neuron",
+            "at the largest d, in more than two thirds of members, more than 90 % of directions are learned by the "
+            "predicted neuron",
             "all (eq. 5)",
-            lambda m: above(m.share[:, -1], 0.9, "share of directions"),
+            lambda m: members_above(m.share[:, -1] > 0.9, MOST, "with more than 90 % of directions"),
         ),
         Statement(
             "more directions are learned by the predicted neuron as d grows",
@@ -186,7 +189,7 @@ recipe = Recipe(
         Statement(
             "at the largest d unused neurons hold less than 1 % of the student's strength",
             "they stay small (theorem 2.1 a)",
-            lambda m: below(m.unused, 0.01, "share of the student's strength"),
+            lambda m: below(m.unused, 0.01, "share of the student's strength", ratio=True),
         ),
     ],
     figure=figure,

@@ -26,6 +26,8 @@ SIZES = {
     "paper": (256, 16, 64, 1, 400.0, (1e-4, 5e-5, 2.5e-5)),
 }
 """d, directions, neurons, batch, flow time, step sizes."""
+MOST = 2 / 3
+"""Share of members that is asked for: with 10 members of 10 the interval begins at .69."""
 
 
 def arms(scale: ScaleName) -> Arms:
@@ -58,7 +60,8 @@ def come_closer(r):
 def same_neurons(r):
     flow, last = r.arm(by="gradient flow"), r.where(by="SGD")[-1]
     same = by_direction(last, "neuron")[:, :, -1] == by_direction(flow, "neuron")[:, :, -1]
-    return above((same & np.isfinite(learned_at(last))).mean(1), 0.9, "share of directions")
+    share = (same & np.isfinite(learned_at(last))).mean(1)
+    return members_above(share > 0.9, MOST, "with more than 90 % of directions")
 
 
 def figure(r: Results) -> Figure:
@@ -107,17 +110,20 @@ recipe = Recipe(
         Statement(
             "at the smallest step size the median direction is learned within 10 % of its time under the flow",
             "1 ± o(1)",
-            lambda r: below(errors(r)[1][:, -1], 0.1, "relative deviation"),
+            lambda r: below(errors(r)[1][:, -1], 0.1, "relative deviation", ratio=True),
         ),
         Statement(
-            "at the smallest step size more than 90 % of directions are learned by the same neuron as under the flow",
+            "at the smallest step size, in more than two thirds of members, more than 90 % of directions are learned "
+            "by the same neuron as under the flow",
             "the same map (theorem 2.1)",
             same_neurons,
         ),
         Statement(
-            "at the smallest step size all directions are learned",
+            "at the smallest step size more than two thirds of members learn all directions",
             "all (theorem 2.1)",
-            lambda r: above(r.where(by="SGD")[-1].final("directions/learned"), 0.99, "share of directions"),
+            lambda r: members_above(
+                r.where(by="SGD")[-1].final("directions/learned") >= 1, MOST, "that learn all directions"
+            ),
         ),
     ],
     figure=figure,

@@ -108,13 +108,17 @@ recipe = Recipe(
         Statement(
             "in stage 2, the tail's gradient is larger next to skills of bin 1 than next to skills of bins 2 to 4",
             "larger in stage 2 (fig. 3, right)",
-            lambda m: above(m[HEAD, 2] / m[MIDDLE, 2], 1.0, RATIO),
+            lambda m: above(m[HEAD, 2] / m[MIDDLE, 2], 1.0, RATIO, ratio=True),
         ),
-        Statement("the same in stage 3", "not in the paper", lambda m: above(m[HEAD, 3] / m[MIDDLE, 3], 1.0, RATIO)),
+        Statement(
+            "the same in stage 3",
+            "not in the paper",
+            lambda m: above(m[HEAD, 3] / m[MIDDLE, 3], 1.0, RATIO, ratio=True),
+        ),
         Statement(
             "the tail's gradient next to skills of bin 1 is larger in stage 2 than in stage 1",
             "the norm increases after stage 1 (fig. 3, right)",
-            lambda m: above(m[HEAD, 2] / m[HEAD, 1], 1.0, RATIO),
+            lambda m: above(m[HEAD, 2] / m[HEAD, 1], 1.0, RATIO, ratio=True),
         ),
         Statement(
             "under uniform skills the two gradients are equal within a quarter",

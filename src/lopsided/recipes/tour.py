@@ -70,7 +70,7 @@ def twice_as_strong(r):
     learned = learned_at(r[FLOWS])
     ratios = learned[:, : learned.shape[1] // 2] / learned[:, 1::2]
     ratio = np.median(np.where(np.isnan(ratios), np.inf, ratios), axis=1)
-    return below(ratio, 2 / 3, "steps of feature p / steps of feature 2p")
+    return below(ratio, 2 / 3, "steps of feature p / steps of feature 2p", ratio=True)
 
 
 def staircase(flow, ideal):
@@ -125,7 +125,9 @@ recipe = Recipe(
         Statement(
             "strength: the median feature is learned within 10 % of its predicted step",
             "1 ± o(1) (B, th. 2.1)",
-            lambda r: below(relative_error(learned_at(r[FLOWS]), predicted(r[PREDICTED])), 0.1, "relative error"),
+            lambda r: below(
+                relative_error(learned_at(r[FLOWS]), predicted(r[PREDICTED])), 0.1, "relative error", ratio=True
+            ),
         ),
         Statement(
             "strength: a feature twice as strong is learned in less than two thirds of the steps",

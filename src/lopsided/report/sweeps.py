@@ -8,7 +8,7 @@ import numpy as np
 
 from lopsided.report.panels import AXIS_LABEL, METRIC_LABEL, Panel, over_members
 from lopsided.results.stored import Axis, Results
-from lopsided.results.sweeps import Tuned, choosing_times, kept_name
+from lopsided.results.sweeps import Tuned, kept_name
 
 
 def tuned_curves(
@@ -42,17 +42,17 @@ def tuned_times(groups: Mapping[str, Sequence[Tuned]], x: Sequence[float], x_lab
 
 
 def chosen_rates(results: Results, title: str = "Best learning rates", **coordinates: object) -> Panel:
-    """Median steps to learn against the learning rate, choosing members: what the choice was made from. Where something
-    else was swept too, its best value at each rate."""
+    """Median steps to learn against the learning rate: what the choice was made from. Where something else was swept
+    too, its best value at each rate."""
     found: dict[str, dict[float, list[np.ndarray]]] = {}
     for arm in results.where(**coordinates):
         rates = found.setdefault(kept_name(arm), {})
-        rates.setdefault(arm.setting("optimizer.lr"), []).append(choosing_times(arm).ordinal)
+        rates.setdefault(arm.setting("optimizer.lr"), []).append(arm.times_by_its_rule("steps").ordinal)
     lines = []
     for i, (name, rates) in enumerate(found.items()):
         steps = np.stack([min(rates[rate], key=np.median) for rate in sorted(rates)], axis=1)
         lines.append(over_members(name, np.array(sorted(rates)), steps, i))
-    return Panel(title, "learning rate", "steps to learn (choosing members)", lines, log_x=True, log_y=True)
+    return Panel(title, "learning rate", "steps to learn", lines, log_x=True, log_y=True)
 
 
 def _last_change(curve: np.ndarray) -> int:

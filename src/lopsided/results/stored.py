@@ -76,6 +76,8 @@ class Results:
     recipe: str
     scale: str
     arms: Mapping[str, Arm]
+    chooser: int | None = None
+    """The fold of seeds that chooses among swept settings for all others; None: see `lopsided.results.sweeps`."""
 
     def __getitem__(self, name: str) -> Arm:
         return self.arms[name]

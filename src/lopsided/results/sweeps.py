@@ -1,35 +1,45 @@
-"""The best arm of a sweep: chosen by some members, judged by the others.
+"""The best arm of a sweep: every member is judged at the settings that other members choose.
 
-Swept settings ride inside the ensemble: every arm is trained at every learning rate. Members that choose
-(`lopsided.stats.selection`) pick the settings at which they learn soonest; only the others enter a verdict.
+Swept settings ride inside the ensemble: every arm is trained at every learning rate. The members of one fold of seeds
+(`lopsided.stats.selection`) are judged at the settings at which those of the other folds learn soonest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lopsided.core.errors import InputError
-from lopsided.core.recipe import name_of
+from lopsided.core.recipe import ArmSpec, multiplied, name_of
 from lopsided.results.stored import Arm, Axis, Results
-from lopsided.stats.selection import Score, score, split
+from lopsided.stats.selection import FOLDS, Score, folds, score, split
 from lopsided.stats.times import Times
 
 if TYPE_CHECKING:
     from lopsided.core.recipe import Recipe
 
+LARGEST_STEP = 1.5
+"""A sweep is extended by its own ratio of neighbouring rates, or this if that is larger."""
+
 
 @dataclass(frozen=True)
 class Tuned:
-    """An arm at the best of its swept settings."""
+    """An arm at the best of its swept settings. M members are judged."""
 
     arm: Arm
-    judged: np.ndarray  # (M,) bool: members that no choice looked at
+    """The best one by all members that choose, for names and settings."""
+    judged: np.ndarray  # (members,) bool
+    chosen: tuple[Arm, ...]
+    """(M,) the arm that each judged member is judged at."""
     score: Score
-    """From the choosing members only."""
+    """Of `arm`, from the members that choose."""
+    group: tuple[Arm, ...]
+    """All arms of the sweep."""
 
     @property
     def name(self) -> str:
@@ -42,13 +52,28 @@ class Tuned:
         settings = name_of({key: self.arm.coordinates[key] for key in self.arm.swept})
         return f"{self.name} ({settings})" if settings else self.name
 
+    @property
+    def edges(self) -> list[tuple[Arm, str, bool]]:
+        """Chosen arms that lie at an end of their sweep: the arm, the setting, whether it is the upper end."""
+        distinct = {each.name: each for each in (self.arm, *self.chosen)}
+        return [
+            (arm, key, upper)
+            for arm in distinct.values()
+            for key, values in scales(self.group).items()
+            for upper in (False, True)
+            if arm.coordinates[key] == (max if upper else min)(values)
+        ]
+
     def times(self, axis: Axis = "steps") -> Times:
         """Time to learn of the judged members, by the rule of the arm's spec."""
-        return _of(self.arm.times_by_its_rule(axis), self.judged)
+        every = {each.name: each.times_by_its_rule(axis) for each in self.chosen}
+        rows = [(every[arm.name], i) for arm, i in zip(self.chosen, np.flatnonzero(self.judged), strict=True)]
+        return Times(np.array([t.time[i] for t, i in rows]), np.array([t.censored[i] for t, i in rows], bool))
 
     def curve(self, metric: str) -> np.ndarray:
-        """(V, T) values of the judged members."""
-        return self.arm.metric(metric)[self.judged]
+        """(M, T) values of the judged members."""
+        members = zip(self.chosen, np.flatnonzero(self.judged), strict=True)
+        return np.stack([arm.metric(metric)[i] for arm, i in members])
 
 
 def best(results: Results, **coordinates: Any) -> Tuned:
@@ -56,15 +81,20 @@ def best(results: Results, **coordinates: Any) -> Tuned:
     arms = results.where(**coordinates)
     if not arms:
         raise InputError(f"recipe {results.recipe!r}: no arm lies at {coordinates}")
-    return _best(arms)
+    return _best(arms, results.chooser)
 
 
 def bests(results: Results, **coordinates: Any) -> list[Tuned]:
     """Arms that differ in swept settings only form a group; the best arm of each group, in the recipe's order."""
-    groups: dict[str, list[Arm]] = {}
-    for arm in results.where(**coordinates):
-        groups.setdefault(kept_name(arm), []).append(arm)
-    return [_best(group) for group in groups.values()]
+    return [_best(group, results.chooser) for group in groups(results.where(**coordinates)).values()]
+
+
+def groups(arms: Sequence[Arm]) -> dict[str, list[Arm]]:
+    """Arms that differ in swept settings only, by the name of what they share."""
+    found: dict[str, list[Arm]] = {}
+    for arm in arms:
+        found.setdefault(kept_name(arm), []).append(arm)
+    return found
 
 
 def kept_name(arm: Arm) -> str:
@@ -72,9 +102,10 @@ def kept_name(arm: Arm) -> str:
     return name_of({key: value for key, value in arm.coordinates.items() if key not in arm.swept})
 
 
-def choosing_times(arm: Arm) -> Times:
-    """Steps to learn of the members that choose."""
-    return _of(arm.times_by_its_rule("steps"), split(arm.seeds)[0])
+def scales(group: Sequence[Arm]) -> dict[str, list[float]]:
+    """Swept settings that go on beyond their ends, and their values."""
+    values = {key: sorted({float(arm.coordinates[key]) for arm in group}) for key in multiplied(group[0].swept)}
+    return {key: found for key, found in values.items() if len(found) > 1}
 
 
 def shown(recipe: Recipe, results: Results) -> Sequence[str]:
@@ -86,18 +117,62 @@ def shown(recipe: Recipe, results: Results) -> Sequence[str]:
     return list(results.arms)
 
 
-def _best(arms: Sequence[Arm]) -> Tuned:
-    chooses, judged = split(arms[0].seeds)
-    scores = [_score(arm, chooses) for arm in arms]
-    i = min(range(len(arms)), key=scores.__getitem__)
-    return Tuned(arms[i], judged, scores[i])
+def beyond(results: Results, planned: dict[str, ArmSpec]) -> list[ArmSpec]:
+    """Arms one step beyond every end at which a best setting lies: what a sweep lacks before its best is bracketed."""
+    found: dict[str, ArmSpec] = {}
+    for group in groups([arm for arm in results.arms.values() if arm.swept]).values():
+        for arm, key, upper in _best(group, None).edges:
+            values = scales(group)[key]
+            ratio = min(values[-1] / values[-2] if upper else values[1] / values[0], LARGEST_STEP)
+            value = float(f"{values[-1] * ratio if upper else values[0] / ratio:.4g}")
+            point = {k: float(arm.coordinates[k]) for k in arm.swept} | {key: value}
+            extended = planned[arm.name].moved(point)
+            if extended is not None and extended.name not in planned:
+                found[extended.name] = extended
+    return list(found.values())
+
+
+_choices: ContextVar[list[Tuned] | None] = ContextVar("choices", default=None)
+
+
+@contextmanager
+def recorded_choices() -> Iterator[list[Tuned]]:
+    """The best arms that are asked for inside, in order."""
+    choices: list[Tuned] = []
+    token = _choices.set(choices)
+    try:
+        yield choices
+    finally:
+        _choices.reset(token)
+
+
+def _best(arms: Sequence[Arm], chooser: int | None) -> Tuned:
+    """`chooser`: the one fold that chooses for all others; None: every fold is judged at what the others choose."""
+    seeds = arms[0].seeds
+    fold = folds(seeds)
+    if chooser is not None or not fold.any():
+        chooses, judged = split(seeds, chooser or 0)
+        at, its_score = _first(arms, chooses)
+        found = Tuned(at, judged, (at,) * int(judged.sum()), its_score, tuple(arms))
+    else:
+        at, its_score = _first(arms, np.ones(len(seeds), bool))
+        by_fold = [_first(arms, fold != k)[0] for k in range(FOLDS)]
+        chosen = tuple(by_fold[k] for k in fold)
+        found = Tuned(at, np.ones(len(seeds), bool), chosen, its_score, tuple(arms))
+    if (choices := _choices.get()) is not None:
+        choices.append(found)
+    return found
+
+
+def _first(arms: Sequence[Arm], chooses: np.ndarray) -> tuple[Arm, Score]:
+    found = [_score(arm, chooses) for arm in arms]
+    i = min(range(len(arms)), key=found.__getitem__)
+    return arms[i], found[i]
 
 
 def _score(arm: Arm, chooses: np.ndarray) -> Score:
     until = arm.spec.until
     assert until is not None, f"arm {arm.name!r} is swept and has no rule that says when a member has learned"
-    return score(choosing_times(arm), arm.final(until.metric)[chooses], until.at_least is not None)
-
-
-def _of(times: Times, members: np.ndarray) -> Times:
-    return Times(times.time[members], times.censored[members])
+    times = arm.times_by_its_rule("steps")
+    times = Times(times.time[chooses], times.censored[chooses])
+    return score(times, arm.final(until.metric)[chooses], until.at_least is not None)

@@ -12,14 +12,16 @@ from lopsided.core import registry
 from lopsided.core.errors import InputError, MissingData, unknown
 from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.progress import Progress
-from lopsided.core.recipe import FILE_MODULE, SCALES, Recipe, ScaleName
+from lopsided.core.recipe import FILE_MODULE, SCALES, ArmSpec, Recipe, ScaleName
 from lopsided.core.spec import Spec
 from lopsided.report.text import SEVERAL_VERSIONS
+from lopsided.results.deciding import decide
 from lopsided.results.stored import Results, load
+from lopsided.results.sweeps import beyond
 from lopsided.runs import manifest
 from lopsided.runs.jobs import cut, wanted_members
 from lopsided.runs.manifest import Manifest
-from lopsided.runs.overrides import overridden
+from lopsided.runs.overrides import apply, overridden
 from lopsided.runs.rows import member_id
 from lopsided.runs.targets import find, plain_arms, plain_curves
 from lopsided.runs.worker import Done, run
@@ -28,6 +30,10 @@ from lopsided.store.parts import Store, job_name
 
 if TYPE_CHECKING:
     from lopsided.report.panels import Figure
+
+
+MOST_ROUNDS = 6
+"""Times that a sweep is extended."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,16 @@ class RecipeRun:
     arms: Mapping[str, Spec]
     seeds: int
     overrides: tuple[str, ...] = ()
+    rounds: tuple[Mapping[str, ArmSpec], ...] = ()
+    """Arms that were added to sweeps whose best settings lay at an end, round by round."""
+
+    @property
+    def planned(self) -> dict[str, ArmSpec]:
+        """Arms with their coordinates, those of the rounds included."""
+        found = dict(self.recipe.arms_at(self.scale))
+        for added in self.rounds:
+            found.update(added)
+        return found
 
     @property
     def label(self) -> str:
@@ -52,20 +68,53 @@ class RecipeRun:
         stop: threading.Event | None = None,
         execution: Execution = DEFAULT,
     ) -> Done:
-        """Write the manifest and train what is missing. Jobs are cut as the folder's manifest says, if it has one."""
+        """Write the manifest and train what is missing, then what sweeps lack whose best settings lie at an end. Jobs
+        are cut as the folder's manifest says, if it has one."""
         store.require_writable()
         before = manifest.read(store, self.label)
         job_size = before.job_size if before else None
-        specs = list(self.arms.values())
-        jobs = [(job_name(map(member_id, job)), len(job)) for job in cut(wanted_members(specs, self.seeds), job_size)]
-        arms = manifest.arms_of(self.arms)
-        manifest.write(store, Manifest(self.recipe.name, self.scale, self.seeds, self.overrides, arms, job_size, jobs))
-        return run(specs, self.seeds, store, progress, execution, stop, job_size)
+        now, specs, done, jobs = self, list(self.arms.values()), Done(0, 0, 0.0, 0), []
+        while specs:
+            members = cut(wanted_members(specs, self.seeds), job_size)
+            jobs += [(job_name(map(member_id, job)), len(job)) for job in members]
+            arms = manifest.arms_of(now.arms)
+            found = Manifest(self.recipe.name, self.scale, self.seeds, self.overrides, arms, job_size, jobs)
+            manifest.write(store, found)
+            done = done.plus(run(specs, self.seeds, store, progress, execution, stop, job_size))
+            longer = now.longer(store.as_of_now())
+            specs = [] if longer is None else [spec for name, spec in longer.arms.items() if name not in now.arms]
+            now = longer or now
+        return done
 
     def results(self, store: Store) -> Results | None:
         """From stored rows; None while a member is missing."""
-        planned = self.recipe.arms_at(self.scale)
-        return load(store, self.recipe.name, self.scale, self.arms, dict.fromkeys(self.arms, self.seeds), planned)
+        seeds = dict.fromkeys(self.arms, self.seeds)
+        return load(store, self.recipe.name, self.scale, self.arms, seeds, self.planned)
+
+    def grown(self, store: Store) -> RecipeRun:
+        """This run with all the rounds that the store holds."""
+        now = self
+        while (longer := now.longer(store)) is not None and longer.results(store) is not None:
+            now = longer
+        return now
+
+    def longer(self, store: Store) -> RecipeRun | None:
+        """This run with one round more; None where every best setting is bracketed, or after MOST_ROUNDS."""
+        if not _swept(self.recipe, self.scale) or self.scale == "smoke" or len(self.rounds) == MOST_ROUNDS:
+            return None
+        results = self.results(store)
+        if results is None:
+            return None
+        known = {spec.content_hash() for spec in self.arms.values()}
+        added = {}
+        for each in beyond(results, self.planned):
+            spec = apply(each.spec, self.overrides)
+            if spec.content_hash() not in known:  # a change by hand may have set what is swept
+                added[each.name] = each._replace(spec=spec)
+        if not added:
+            return None
+        arms = {**self.arms, **{name: each.spec for name, each in added.items()}}
+        return replace(self, arms=arms, rounds=(*self.rounds, added))
 
     def claims(self, results: Results | None) -> list[Claim]:
         """Verdicts; smoke scale, missing members and rows that do not hold what a claim needs give `not run`."""
@@ -76,7 +125,7 @@ class RecipeRun:
             self._try_out(results)
             return nothing
         try:
-            return self.recipe.decide(results)
+            return decide(self.recipe, results)
         except MissingData:
             if not self.overrides:
                 raise
@@ -88,7 +137,7 @@ class RecipeRun:
         if not str(getattr(self.recipe.arms, "__module__", "")).startswith(FILE_MODULE):
             return
         try:
-            self.recipe.decide(results)
+            decide(self.recipe, results)
         except (InputError, MissingData) as error:
             print(f"lopsided: the claims cannot be decided on this scale's results: {error}", file=sys.stderr)
 
@@ -143,15 +192,20 @@ def of_manifest(found: Manifest) -> RecipeRun:
             arms = _arms(recipe, scale, found.overrides)
         except InputError:
             arms = {}
-        if _same(arms, found):
+        if _same(arms, found, _swept(recipe, scale)):
             return RecipeRun(recipe, scale, arms, found.seeds, found.overrides)
     arms = {name: Spec.parse(arm["spec"]) for name, arm in found.arms.items()}
     return RecipeRun(plain_arms(found.recipe, arms), scale, arms, found.seeds, found.overrides)
 
 
-def _same(arms: Mapping[str, Spec], found: Manifest) -> bool:
-    """Whether a manifest is of these arms; their names may have changed."""
-    return sorted(s.content_hash() for s in arms.values()) == sorted(arm["hash"] for arm in found.arms.values())
+def _swept(recipe: Recipe, scale: ScaleName) -> bool:
+    return any(each.swept for each in recipe.arms_at(scale).values())
+
+
+def _same(arms: Mapping[str, Spec], found: Manifest, swept: bool) -> bool:
+    """Whether a manifest is of these arms, and of what was added to their sweeps; their names may have changed."""
+    ours, theirs = {s.content_hash() for s in arms.values()}, {arm["hash"] for arm in found.arms.values()}
+    return ours == theirs or (swept and ours < theirs)
 
 
 def recorded(store: Store) -> list[RecipeRun]:
@@ -171,6 +225,6 @@ def latest(manifests: Sequence[Manifest], recipe: Recipe) -> RecipeRun | None:
         for found in manifests:
             if (found.recipe, found.scale) == (recipe.name, scale) and not found.overrides:
                 arms = recipe.specs(scale)
-                if _same(arms, found):
+                if _same(arms, found, _swept(recipe, scale)):
                     return RecipeRun(recipe, scale, arms, found.seeds)
     return None

@@ -44,6 +44,15 @@ class Done(NamedTuple):
     seconds: float
     diverged: int
 
+    def plus(self, later: Done) -> Done:
+        """Both together."""
+        return Done(
+            self.trained + later.trained,
+            self.already + later.already,
+            self.seconds + later.seconds,
+            self.diverged + later.diverged,
+        )
+
 
 def run(
     specs: Sequence[Spec],

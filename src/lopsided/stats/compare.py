@@ -1,198 +1,206 @@
-"""Two-arm comparisons at the handful of seeds that experiments have: exact permutation tests and bootstrap intervals.
+"""Comparisons of two arms whose members share seeds: within-seed ratios and differences, tested by sign flips.
 
-An interval from four or eight members is optimistic whatever the bootstrap does, so no verdict about two arms rests on
-it alone: a permutation test, exact at these sizes, has to agree. (The ratio of two gaps has no such test.)
+Members are paired by their place. Two arms with the same seed share initial weights and the stream of samples, so that
+the ratio within a seed spreads less than the arms do. With unequal numbers of members, or fewer than PAIRED_FROM, which
+no sign-flip test can decide, the arms are compared as independent samples (`lopsided.stats.unpaired`).
 """
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Callable
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 from scipy import stats as sps
 
+from lopsided.stats import unpaired
+from lopsided.stats.signflip import SEED, Tails, centre_interval, inverted, root, sign_flip
 from lopsided.stats.times import Times, median
 
-RESAMPLES = 9_999
-EXACT_UP_TO = 20_000
-"""Permutations: all of them up to 8 against 8 members (12,870), a random sample beyond."""
-SEED = 20_260_101
-RARELY_UNKNOWN = 0.01
+PAIRED_FROM = 6
+RESAMPLED = 1_999
+NOTHING = Tails(1.0, 1.0)
 
 
 class Comparison(NamedTuple):
-    """Effect of one arm against another with a 95 % interval and a two-sided permutation p-value."""
+    """Effect of one arm against another, or of values against a null, with an interval and one-sided p-values."""
 
     effect: float
     low: float
     high: float
-    p_value: float
+    tails: Tails
+    estimand: str
+    """What the effect is, in words."""
+    test: str
+    """How p-values and interval were found, in words."""
 
 
-def log_rank_scores(times: Times) -> np.ndarray:
-    """(M,) score of each member: event (1 or 0) minus the cumulative hazard up to its time (Nelson-Aalen).
+def compare_times(slow: Times, fast: Times, null: float = 1.0, level: float = 0.95) -> Comparison:
+    """Ratio of times to learn, slow / fast: above 1 if `fast` is faster.
 
-    Summed over one arm, this is observed minus expected events, the log-rank statistic; positive = learned early.
+    Paired: the mean within-seed log ratio. To test a ratio r, the fast times are multiplied by r and both arms are
+    followed up to the smaller budget, where a member that has not learned stands; so only a bound is known where an arm
+    did not learn, and the interval is infinite on that side. The effect quoted is then the bound that the medians give.
+    Arms that spread unequally differ in such cut means although their medians are equal: so with members that did not
+    learn, a second test has to agree (`_second`).
     """
-    events = np.unique(times.time[~times.censored])
-    at_risk = (times.time[:, None] >= events).sum(0)
-    happened = ((times.time[:, None] == events) & ~times.censored[:, None]).sum(0)
-    hazard = np.concatenate([[0.0], np.cumsum(happened / np.maximum(at_risk, 1))])
-    return (~times.censored).astype(float) - hazard[np.searchsorted(events, times.time, side="right")]
-
-
-def permutation_p(scores_a: np.ndarray, scores_b: np.ndarray) -> float:
-    """Two-sided p-value of the sum of `scores_a` under exchange of members.
-
-    Every split is enumerated up to EXACT_UP_TO of them (8 against 8); beyond, SciPy draws splits at random. (SciPy also
-    enumerates, at 100 times the cost, which the thousands of comparisons of a calibration cannot afford.)
-    """
-    pooled = np.concatenate([scores_a, scores_b])
-    n, m = len(pooled), len(scores_a)
-    if np.ptp(pooled) == 0:
-        return 1.0
-    if math.comb(n, m) > EXACT_UP_TO:
-        result = sps.permutation_test(
-            (scores_a, scores_b),
-            lambda x, y, axis: np.mean(x, axis=axis) - np.mean(y, axis=axis),
-            vectorized=True,
-            n_resamples=RESAMPLES,
-            rng=np.random.default_rng(SEED),
+    if not _pairs(slow.time, fast.time):
+        return Comparison(
+            *unpaired.ratio_of_medians(slow, fast, level),
+            unpaired.ratio_tails(slow, fast, null),
+            "ratio of medians of",
+            "log-rank permutation; bootstrap interval",
         )
-        return float(result.pvalue)
-    sums = pooled[_splits(n, m)].sum(1)
-    # Sums that are equal in exact arithmetic differ by rounding; without the slack, ties would be lost.
-    slack = 1e-9 * np.abs(pooled).max()
-    observed = scores_a.sum()
-    tails = (sums >= observed - slack).mean(), (sums <= observed + slack).mean()
-    return float(min(1.0, 2 * min(tails)))
+    logs = Times(np.log(slow.time), slow.censored), Times(np.log(fast.time), fast.censored)
+    tails, test = sign_flip(_followed(*logs, float(np.log(null)))), "sign flips of within-seed log ratios"
+    if not (slow.censored.any() or fast.censored.any()):
+        ratios = logs[0].time - logs[1].time
+        low, high = centre_interval(ratios, level)
+        effect = float(ratios.mean())
+    else:
+        times = np.concatenate([t.time for t in logs])
+        span = float(np.ptp(times)) + 1.0
+        low, high = inverted(lambda c: _followed(*logs, c), -span, span, level)
+        effect = _quoted(slow, fast, root(lambda c: _followed(*logs, c), -span, span), low, high)
+        second, said = _second(*logs, float(np.log(null)))
+        tails = Tails(max(tails.above, second.above), max(tails.below, second.below))
+        test = f"{test}, and {said}"
+    effect, low, high = (float(np.exp(v)) for v in (effect, low, high))
+    return Comparison(effect, low, high, tails, "within-seed ratio of", test)
 
 
-@cache
-def _splits(n: int, m: int) -> np.ndarray:
-    """All ways to choose m of n members, (comb(n, m), m)."""
-    return np.array(list(itertools.combinations(range(n), m)))
+def _followed(slow: Times, fast: Times, shift: float) -> np.ndarray:
+    """(M,) within-seed log ratios after adding `shift` to the fast arm's log times, up to the smaller budget."""
+    later = Times(fast.time + shift, fast.censored)
+    horizon = min(_budget(slow), _budget(later))
+    return np.minimum(slow.time, horizon) - np.minimum(later.time, horizon)
 
 
-def compare_times(slow: Times, fast: Times, null: float = 1.0) -> Comparison:
-    """Ratio of median times to learn, slow / fast: above 1 if `fast` is faster.
-
-    Where a median is censored only a bound of the ratio is known, and the interval says so: if the slow arm's median
-    member had not learned by its budget, the ratio is at least budget / fast and the upper end is infinite (the effect
-    quoted is that bound); if the fast arm's had not, the lower end is 0; if neither, nothing is known (effect NaN).
-    The interval is a percentile bootstrap over members. The p-value is that of the log-rank statistic under exchange of
-    members after scaling the fast arm's times by `null`, with both arms followed up to the smaller budget.
-    """
-    slow_low, slow_high = _median_bounds(slow)
-    fast_low, fast_high = _median_bounds(fast)
-    low, high = slow_low / fast_high, slow_high / fast_low
-    effect = low if np.isinf(high) and low > 0 else high if low == 0 and np.isfinite(high) else low
-    if low == 0 and np.isinf(high):
-        effect = np.nan
-    draws = np.array(_bootstrap(_ratio_bounds, (slow.time, slow.censored), (fast.time, fast.censored)))
-    (low, _), (_, high) = _interval(draws[0]), _interval(draws[1])
-    return Comparison(float(effect), low, high, log_rank_p(slow, fast, null))
-
-
-def compare_gaps(narrow: tuple[Times, Times], wide: tuple[Times, Times]) -> Comparison:
-    """Ratio of two gaps, (slow / fast of `wide`) / (slow / fast of `narrow`), each a ratio of median times.
-
-    The interval is the bootstrap's standard error on the log scale times Student's quantile (as for slopes; a
-    percentile interval of eight members is too short). Where a median is censored only a bound of the ratio is known:
-    with the slow arm of `wide` censored it is at least what that arm's budget gives, and the upper end is infinite (the
-    effect quoted is that bound). An end is unknown if its bound is, in the arms or in more than RARELY_UNKNOWN of their
-    resamples.
-    """
-    arms = (*narrow, *wide)
-    fewest = min(len(t.time) for t in arms)
-    if fewest < 2:
-        return Comparison(np.nan, 0.0, np.inf, np.nan)
-
-    def log_ratios(*columns: tuple[np.ndarray, np.ndarray]) -> list[np.ndarray]:
-        """Smallest and largest possible ratio."""
-        (sn, sn_), (fn, fn_), (sw, sw_), (fw, fw_) = (np.log(np.stack(_median_bounds(Times(*c)))) for c in columns)
-        with np.errstate(invalid="ignore"):
-            return [(sw - fw_) - (sn_ - fn), (sw_ - fw) - (sn - fn_)]
-
-    draws = np.array(_bootstrap(log_ratios, *((t.time, t.censored) for t in arms)))
-    found = np.array(log_ratios(*((t.time, t.censored) for t in arms)))
-    ends = []
-    for effect, drawn, side in zip(found, draws, (-1, 1), strict=True):
-        known = np.isfinite(drawn)
-        spread = float(drawn[known].std() * np.sqrt(fewest / (fewest - 1))) if known.any() else 0.0
-        # Medians that all fall on one evaluation say nothing about their error.
-        usable = np.isfinite(effect) and known.mean() >= 1 - RARELY_UNKNOWN and spread > 0
-        half = spread * float(sps.t.ppf(0.975, fewest - 1))
-        ends.append(float(np.exp(effect + side * half)) if usable else {-1: 0.0, 1: np.inf}[side])
-    exact = found[0] if ends[0] > 0 else found[1] if np.isfinite(ends[1]) else np.nan
-    return Comparison(float(np.exp(exact)), ends[0], ends[1], np.nan)
+def _second(slow: Times, fast: Times, shift: float) -> tuple[Tails, str]:
+    """Of log times: the difference of trimmed means lies on the same side of the null, by a paired bootstrap. As many
+    members are left out at either end as did not learn in the worse arm, so that arms of equal medians and unequal
+    spread have equal trimmed means. Where half did not learn in either arm: more members of one arm than of the other
+    learned within the smaller budget (McNemar's exact test)."""
+    later = Times(fast.time + shift, fast.censored)
+    n = len(slow.time)
+    if min(slow.censored.mean(), fast.censored.mean()) >= 0.5:
+        horizon = min(_budget(slow), _budget(later))
+        learned = [~t.censored & (t.time <= horizon) for t in (slow, later)]
+        alone = int((learned[1] & ~learned[0]).sum()), int((learned[0] & ~learned[1]).sum())
+        if sum(alone) == 0:
+            return NOTHING, "McNemar's test"
+        tails = (float(sps.binomtest(k, sum(alone), alternative="greater").pvalue) for k in alone)
+        return Tails(*tails), "McNemar's test of the members that learned"
+    pick = np.random.default_rng([SEED, n]).integers(0, n, (RESAMPLED, n))
+    most = (n - 1) // 2
+    cut = min((int(max(slow.censored.sum(), fast.censored.sum())) + most + 1) // 2, most)
+    difference = _trimmed(slow, pick, cut) - _trimmed(later, pick, cut)
+    # An arm that half did not learn in has only a bound, which favours no claim but that it is the slower one.
+    above = np.inf if slow.censored.mean() >= 0.5 else 0.0
+    below = np.inf if fast.censored.mean() >= 0.5 else 0.0
+    return (
+        Tails(float((difference + (below and -below) <= 0).mean()), float((difference + above >= 0).mean())),
+        "a bootstrap of trimmed means",
+    )
 
 
-def log_rank_p(slow: Times, fast: Times, null: float = 1.0) -> float:
-    """The p-value of `compare_times`, without its interval."""
-    a, b = slow, Times(fast.time * null, fast.censored)
-    horizon = min(_budget(a), _budget(b))
-    time = np.concatenate([a.time, b.time])
-    censored = np.concatenate([a.censored, b.censored]) | (time > horizon)
-    scores = log_rank_scores(Times(np.minimum(time, horizon), censored))
-    return permutation_p(scores[: len(a.time)], scores[len(a.time) :])
+def _trimmed(times: Times, pick: np.ndarray, cut: int) -> np.ndarray:
+    """(R,) means of resampled times without the `cut` smallest and largest."""
+    return np.sort(times.time[pick], axis=1)[:, cut : len(times.time) - cut].mean(1)
 
 
-def _median_bounds(times: Times) -> tuple[np.ndarray, np.ndarray]:
-    """Smallest and largest possible median, (...,): they differ where the median member is censored."""
-    return np.asarray(median(times.time)), np.asarray(median(times.ordinal))
-
-
-def _ratio_bounds(slow: tuple[np.ndarray, np.ndarray], fast: tuple[np.ndarray, np.ndarray]) -> list[np.ndarray]:
-    slow_low, slow_high = _median_bounds(Times(*slow))
-    fast_low, fast_high = _median_bounds(Times(*fast))
-    return [slow_low / fast_high, slow_high / fast_low]
-
-
-def compare_values(a: np.ndarray, b: np.ndarray) -> Comparison:
-    """Difference of medians, b - a, with a bootstrap interval and an exact permutation test on mean ranks.
-
-    Nothing is known (NaN, p = 1) where a member has no finite value.
-    """
-    if not (np.isfinite(a).all() and np.isfinite(b).all()):
-        return Comparison(np.nan, -np.inf, np.inf, 1.0)
-    effect = float(np.median(b) - np.median(a))
-    draws = _bootstrap(lambda x, y: np.median(y[0], axis=-1) - np.median(x[0], axis=-1), (a,), (b,))
-    low, high = _interval(draws)
-    ranks = sps.rankdata(np.concatenate([a, b]))
-    return Comparison(effect, low, high, permutation_p(ranks[: len(a)], ranks[len(a) :]))
-
-
-def mean_interval(values: np.ndarray) -> tuple[float, float, float]:
-    """Mean with Student's 95 % interval, infinite for fewer than two members, and where one has no finite value."""
-    mean = float(np.mean(values)) if len(values) else np.nan
-    if len(values) < 2 or not np.isfinite(values).all():
-        return mean, -np.inf, np.inf
-    half = float(sps.sem(values) * sps.t.ppf(0.975, len(values) - 1))
-    return mean, mean - half, mean + half
+def _quoted(slow: Times, fast: Times, estimate: float, low: float, high: float) -> float:
+    """The log effect: the estimate, or the medians' bound where one of them is censored; NaN where both are."""
+    slow_low, slow_high, fast_low, fast_high = (
+        float(np.log(median(x))) for x in (slow.time, slow.ordinal, fast.time, fast.ordinal)
+    )
+    if np.isfinite(slow_high) and np.isfinite(fast_high):
+        return estimate if np.isfinite(estimate) else slow_low - fast_low
+    if np.isinf(slow_high) and np.isinf(fast_high):
+        return np.nan
+    bound = slow_low - fast_high if np.isinf(slow_high) else slow_high - fast_low
+    return float(np.clip(bound, low, high))
 
 
 def _budget(times: Times) -> float:
-    """How far the arm was followed: its censoring time, or its latest event if all learned."""
+    """How far the arm was followed: its censoring time, or without end if all learned."""
     return float(times.time[times.censored].max()) if times.censored.any() else np.inf
 
 
-def _bootstrap(statistic: Callable, *arms: tuple[np.ndarray, ...]) -> np.ndarray:
-    """Statistic over resampled members, each arm on its own: (RESAMPLES,)."""
-    rng = np.random.default_rng(SEED)
-    resampled = []
-    for columns in arms:
-        pick = rng.integers(0, len(columns[0]), (RESAMPLES, len(columns[0])))
-        resampled.append(tuple(c[pick] for c in columns))
-    return np.asarray(statistic(*resampled), float)
+def compare_values(a: np.ndarray, b: np.ndarray) -> Comparison:
+    """Difference, b - a: the mean within seeds, or of medians where members are not paired. Nothing is known (NaN,
+    p = 1) where a member has no finite value."""
+    if not (np.isfinite(a).all() and np.isfinite(b).all()):
+        return Comparison(np.nan, -np.inf, np.inf, NOTHING, "within-seed difference of", "a member has no value")
+    if not _pairs(a, b):
+        return Comparison(
+            *unpaired.difference_of_medians(a, b),
+            unpaired.rank_tails(a, b),
+            "difference of medians of",
+            "rank permutation; bootstrap interval",
+        )
+    low, high = centre_interval(b - a)
+    return Comparison(
+        float((b - a).mean()), low, high, sign_flip(b - a), "within-seed difference of", "sign flips within seeds"
+    )
 
 
-def _interval(draws: np.ndarray) -> tuple[float, float]:
-    """Percentile interval by order statistics (no interpolation, so infinities stay exact)."""
-    ordered = np.sort(draws)
-    n = len(ordered)
-    return float(ordered[int(np.floor(0.025 * n))]), float(ordered[int(np.ceil(0.975 * n)) - 1])
+def compare_gaps(narrow: tuple[Times, Times], wide: tuple[Times, Times]) -> Comparison:
+    """Ratio of two gaps, (slow / fast of `wide`) / (slow / fast of `narrow`), within seeds.
+
+    Where a member did not learn, only a bound of its ratio is known: one end is infinite then, and the effect quoted is
+    the bound that the medians give.
+    """
+    arms = (*narrow, *wide)
+    count = min(len(t.time) for t in arms)
+    low_n, high_n = _log_bounds(*(_first(t, count) for t in narrow))
+    low_w, high_w = _log_bounds(*(_first(t, count) for t in wide))
+    with np.errstate(invalid="ignore"):
+        least, most = low_w - high_n, high_w - low_n
+    least, most = np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
+    low, high = centre_interval(least)[0], centre_interval(most)[1]
+    effect = float(least.mean())
+    if not (np.isfinite(least).all() and np.isfinite(most).all()):
+        with np.errstate(invalid="ignore"):
+            effect = float(np.median(least) if low > -np.inf else np.median(most) if high < np.inf else np.nan)
+    effect, low, high = (float(np.exp(v)) for v in (effect, low, high))
+    tails = Tails(sign_flip(least).above, sign_flip(most).below)
+    test = "sign flips of within-seed log ratios"
+    return Comparison(effect, low, high, tails, "within-seed ratio of two gaps in", test)
+
+
+def _first(times: Times, count: int) -> Times:
+    return Times(times.time[:count], times.censored[:count])
+
+
+def _log_bounds(slow: Times, fast: Times) -> tuple[np.ndarray, np.ndarray]:
+    """(M,) smallest and largest possible log ratio of every member."""
+    known = np.log(slow.time) - np.log(fast.time)
+    return np.where(fast.censored, -np.inf, known), np.where(slow.censored, np.inf, known)
+
+
+def centre(values: np.ndarray, null: float, level: float = 0.95, ratio: bool = False) -> Comparison:
+    """Mean of `values` (M,), one a member, against `null`; with `ratio` the geometric mean of positive values."""
+    if len(values) < 2 or not np.isfinite(values).all() or (ratio and values.min() <= 0):
+        mean = float(np.mean(values)) if len(values) else np.nan
+        return Comparison(mean, -np.inf, np.inf, NOTHING, "mean", "too few members have a value")
+    if ratio:
+        logs = np.log(values)
+        low, high = (float(np.exp(v)) for v in centre_interval(logs, level))
+        tails = sign_flip(logs - np.log(null))
+        return Comparison(float(np.exp(logs.mean())), low, high, tails, "geometric mean", "sign flips of logarithms")
+    low, high = centre_interval(values, level)
+    return Comparison(float(values.mean()), low, high, sign_flip(values - null), "mean", "sign flips")
+
+
+def share(meets: np.ndarray, null: float, level: float = 0.95) -> Comparison:
+    """Share of members (M,) that meet a criterion, with the exact binomial test and Clopper and Pearson's interval."""
+    count, n = int(np.sum(meets)), len(meets)
+    if n == 0:
+        return Comparison(np.nan, 0.0, 1.0, NOTHING, "share", "no members")
+    found = sps.binomtest(count, n).proportion_ci(level, method="exact")
+    tails = Tails(*(float(sps.binomtest(count, n, null, alternative=a).pvalue) for a in ("greater", "less")))
+    return Comparison(count / n, found.low, found.high, tails, "share", "exact binomial test, Clopper-Pearson interval")
+
+
+def _pairs(a: np.ndarray, b: np.ndarray) -> bool:
+    return len(a) == len(b) >= PAIRED_FROM

@@ -1,144 +1,175 @@
 """The tests that decide claims. The default is `inconclusive`.
 
 Times are `Times` with censored members, values are (M,) numbers of M members, laws are slopes with their interval.
+Members of two arms are paired by their place. A claim of an effect is tested on both sides at 5 %: p-value and 95 %
+interval have to agree. A claim of an equivalence takes two one-sided tests at 5 % each, and its interval is the 90 %
+one that belongs to them; what contradicts it lies outside by a test at 2.5 %.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from lopsided.stats.compare import Comparison, compare_gaps, compare_times, compare_values, log_rank_p, mean_interval
+from lopsided.stats.compare import Comparison, centre, compare_gaps, compare_times, compare_values, share
+from lopsided.stats.signflip import Tails
 from lopsided.stats.slopes import PowerLaw
 from lopsided.stats.times import Times
 from lopsided.stats.verdict import Decision, Verdict
 
 LEVEL = 0.05
+EQUIVALENCE = 1 - 2 * LEVEL
 ROUNDING = 1e-9
 
 
 def faster(slow: Times, fast: Times, axis: str, at_least: float = 1.0) -> Decision:
     """`fast` learns in less of `axis` than `slow`, by more than a factor `at_least`."""
     c = compare_times(slow, fast, at_least)
-    test = f"log-rank permutation p = {c.p_value:.3g}; bootstrap interval of the ratio of medians"
-    return _decision(_ratio(axis), c, _significant(c, at_least), _members(slow, fast), test)
+    return _decision(_time(axis), c, _above(c, at_least), _members(slow, fast), _p(c))
 
 
 def as_fast(slow: Times, fast: Times, axis: str, within: float = 1.25) -> Decision:
-    """Neither arm is more than a factor `within` faster (an equivalence: the interval has to lie inside)."""
-    c = compare_times(slow, fast)
-    above, below = (log_rank_p(slow, fast, bound) for bound in (within, 1 / within))
-    verdict: Verdict = "inconclusive"
-    if c.low >= 1 / within and c.high <= within and max(above, below) <= LEVEL:
-        verdict = "holds"
-    elif (c.low > within and above <= LEVEL) or (c.high < 1 / within and below <= LEVEL):
-        verdict = "contradicted"
-    test = (
-        f"bootstrap interval of the ratio of medians inside {1 / within:.3g} to {within:.3g}; "
-        f"log-rank permutation p = {below:.3g} and {above:.3g} against the two ends"
-    )
-    return _decision(_ratio(axis), c, verdict, _members(slow, fast), test)
+    """Neither arm is more than a factor `within` faster: an equivalence."""
+    over, under = (compare_times(slow, fast, bound, EQUIVALENCE) for bound in (within, 1 / within))
+    verdict = _equivalent(over, under, within, 1 / within)
+    said = _between(over, under, within, 1 / within)
+    return _decision(_time(axis), over, verdict, _members(slow, fast), said, _larger(over, under))
 
 
 def not_ahead(slow: Times, fast: Times, axis: str, within: float = 1.25) -> Decision:
     """`fast` is not more than a factor `within` ahead (one side of `as_fast`)."""
-    c, p_value = compare_times(slow, fast), log_rank_p(slow, fast, within)
-    verdict = _positive(within - c.high, within - c.low) if p_value <= LEVEL else "inconclusive"
-    test = f"log-rank permutation p = {p_value:.3g}; bootstrap interval of the ratio of medians below {within:.3g}"
-    return _decision(_ratio(axis), c, verdict, _members(slow, fast), test)
+    c = compare_times(slow, fast, within)
+    return _decision(_time(axis), c, _below(c, within), _members(slow, fast), _p(c, f"below {within:.3g}"))
 
 
 def wider(narrow: tuple[Times, Times], wide: tuple[Times, Times], axis: str) -> Decision:
     """The gap slow / fast of `wide` exceeds that of `narrow`."""
     c = compare_gaps(narrow, wide)
-    test = "bootstrap error of the log ratio of medians, Student's quantile"
-    measure = f"ratio of two gaps in median {axis} to learn"
-    return _decision(measure, c, _positive(c.low - 1, c.high - 1), _members(*narrow, *wide), test)
+    return _decision(_time(axis), c, _above(c, 1.0), _members(*narrow, *wide), _p(c))
 
 
 def higher(low: np.ndarray, high: np.ndarray, what: str) -> Decision:
-    """The median of `high` exceeds that of `low`."""
+    """`high` exceeds `low`."""
     c = compare_values(low, high)
-    test = f"rank permutation p = {c.p_value:.3g}; bootstrap interval of the difference of medians"
-    return _decision(f"difference of median {what}", c, _significant(c, 0.0), len(low) + len(high), test)
+    return _decision(what, c, _above(c, 0.0), len(low) + len(high), _p(c))
 
 
-def below(values: np.ndarray, bound: float, what: str) -> Decision:
-    """The mean of `values` lies below `bound`."""
-    mean, low, high = mean_interval(values)
-    return _mean(what, mean, low, high, _positive(bound - high, bound - low), values, "Student's interval")
+def below(values: np.ndarray, bound: float, what: str, ratio: bool = False) -> Decision:
+    """The mean of `values` lies below `bound`; with `ratio` the geometric mean, for positive quantities."""
+    c = centre(values, bound, ratio=ratio)
+    return _decision(what, c, _below(c, bound), len(values), _p(c, f"below {bound:.3g}"))
 
 
-def above(values: np.ndarray, bound: float, what: str) -> Decision:
-    """The mean of `values` lies above `bound`."""
-    mean, low, high = mean_interval(values)
-    return _mean(what, mean, low, high, _positive(low - bound, high - bound), values, "Student's interval")
+def above(values: np.ndarray, bound: float, what: str, ratio: bool = False) -> Decision:
+    """The mean of `values` lies above `bound`; with `ratio` the geometric mean, for positive quantities."""
+    c = centre(values, bound, ratio=ratio)
+    return _decision(what, c, _above(c, bound), len(values), _p(c, f"above {bound:.3g}"))
 
 
 def near(values: np.ndarray, expected: float, within: float, what: str) -> Decision:
-    """The mean of `values` equals `expected` up to `within` (an equivalence, as in `slope_near`)."""
-    mean, low, high = mean_interval(values)
-    test = f"Student's interval inside {expected:.3g} ± {within:.2g}"
-    return _mean(what, mean, low, high, _equivalent(low, high, expected, within), values, test)
+    """The mean of `values` equals `expected` up to `within`: an equivalence."""
+    top, bottom = expected + within, expected - within
+    over, under = (centre(values, bound, EQUIVALENCE) for bound in (top, bottom))
+    verdict = _equivalent(over, under, top, bottom)
+    return _decision(what, over, verdict, len(values), _between(over, under, top, bottom), _larger(over, under))
+
+
+def members_above(meets: np.ndarray, bound: float, what: str) -> Decision:
+    """More than a share `bound` of all members would meet a criterion, which those here meet or not, (M,) bool."""
+    c = share(meets, bound)
+    return _decision(f"members {what}", c, _above(c, bound), len(meets), _p(c, f"above {bound:.3g}"))
 
 
 def slope_near(law: PowerLaw, expected: float, within: float, of: str) -> Decision:
-    """The slope equals `expected` up to `within`: its interval lies inside expected +- within (an equivalence).
-
-    Contradicted if the interval lies outside; inconclusive if it straddles an end.
-    """
-    verdict = _equivalent(law.low, law.high, expected, within)
-    return _slope(law, verdict, f"inside {expected:.3g} ± {within:.2g}", of)
+    """The slope equals `expected` up to `within`: an equivalence."""
+    top, bottom = expected + within, expected - within
+    over, under = (_of_slope(law, bound, EQUIVALENCE) for bound in (top, bottom))
+    verdict, said = _equivalent(over, under, top, bottom), _between(over, under, top, bottom)
+    return _slope(law, over, verdict, said, of, _larger(over, under))
 
 
 def slope_below(law: PowerLaw, bound: float, of: str) -> Decision:
     """The slope lies below `bound`."""
-    return _slope(law, _positive(bound - law.high, bound - law.low), f"below {bound:.3g}", of)
+    c = _of_slope(law, bound)
+    return _slope(law, c, _below(c, bound), _p(c, f"below {bound:.3g}"), of)
 
 
 def slope_above(law: PowerLaw, bound: float, of: str) -> Decision:
     """The slope lies above `bound`."""
-    return _slope(law, _positive(law.low - bound, law.high - bound), f"above {bound:.3g}", of)
+    c = _of_slope(law, bound)
+    return _slope(law, c, _above(c, bound), _p(c, f"above {bound:.3g}"), of)
 
 
-def _equivalent(low: float, high: float, expected: float, within: float) -> Verdict:
-    """Whether an interval lies inside expected +- within, outside, or across an end."""
-    if expected - within <= low and high <= expected + within:
+def _of_slope(law: PowerLaw, bound: float, level: float = 0.95) -> Comparison:
+    low, high = law.interval(level)
+    tails = law.tails(bound)
+    test = "bootstrap interval with Student's quantile" + ("; sign flips of members' slopes" if tails else "")
+    return Comparison(law.slope, low, high, tails or Tails(np.nan, np.nan), "slope", test)
+
+
+def _above(c: Comparison, null: float) -> Verdict:
+    """Whether test and interval agree that the effect lies above `null`, or below; equality up to rounding decides
+    nothing."""
+    if _rejects(c.tails.above, LEVEL / 2) and c.low > null + ROUNDING:
         return "holds"
-    return "contradicted" if high < expected - within or low > expected + within else "inconclusive"
+    return "contradicted" if _rejects(c.tails.below, LEVEL / 2) and c.high < null - ROUNDING else "inconclusive"
 
 
-def _positive(low: float, high: float) -> Verdict:
-    """Whether an interval lies above 0, below, or across; equality up to rounding decides nothing."""
-    return "holds" if low > ROUNDING else "contradicted" if high < -ROUNDING else "inconclusive"
+def _below(c: Comparison, null: float) -> Verdict:
+    reverse: dict[Verdict, Verdict] = {"holds": "contradicted", "contradicted": "holds"}
+    found = _above(c, null)
+    return reverse.get(found, found)
 
 
-def _significant(c: Comparison, null: float) -> Verdict:
-    """Whether the permutation test and the interval agree that the effect lies above `null`, or below."""
-    if c.p_value > LEVEL:
-        return "inconclusive"
-    return "holds" if c.low > null else "contradicted" if c.high < null else "inconclusive"
+def _equivalent(over: Comparison, under: Comparison, top: float, bottom: float) -> Verdict:
+    """From comparisons with the two ends, which have one interval."""
+    inside = bottom <= over.low and over.high <= top
+    if inside and _rejects(over.tails.below, LEVEL) and _rejects(under.tails.above, LEVEL):
+        return "holds"
+    beyond = over.low > top and _rejects(over.tails.above, LEVEL / 2)
+    beneath = over.high < bottom and _rejects(under.tails.below, LEVEL / 2)
+    return "contradicted" if beyond or beneath else "inconclusive"
 
 
-def _ratio(axis: str) -> str:
-    return f"ratio of median {axis} to learn"
+def _rejects(p_value: float, level: float) -> bool:
+    """A slope whose members have none of their own has no p-value: its interval decides alone."""
+    return bool(np.isnan(p_value) or p_value <= level)
+
+
+def _p(c: Comparison, where: str = "") -> str:
+    p_value = "" if np.isnan(c.tails.above) else f": p = {c.tails.two_sided:.3g}"
+    return ", ".join(filter(None, [f"{c.test}{p_value}", where]))
+
+
+def _between(over: Comparison, under: Comparison, top: float, bottom: float) -> str:
+    p_values = "" if np.isnan(over.tails.below) else f": p = {over.tails.below:.3g} and {under.tails.above:.3g}"
+    return f"{over.test}{p_values}, two one-sided tests against {top:.3g} and {bottom:.3g}, 90 % interval"
+
+
+def _time(axis: str) -> str:
+    return f"{axis} to learn"
 
 
 def _members(*arms: Times) -> int:
     return sum(len(times.time) for times in arms)
 
 
-def _slope(law: PowerLaw, verdict: Verdict, where: str, of: str) -> Decision:
+def _larger(over: Comparison, under: Comparison) -> float:
+    """The p-value of an equivalence: the larger one of its two tests."""
+    return max(over.tails.below, under.tails.above)
+
+
+def _slope(
+    law: PowerLaw, c: Comparison, verdict: Verdict, test: str, of: str, p_value: float | None = None
+) -> Decision:
     ends = " to ".join(f"{v:,.0f}" if v >= 100 else f"{v:.3g}" for v in (law.begins, law.ends))
     window = f"from {ends}, {of.rsplit(' against ', 1)[-1]}"
-    test = f"interval {where} (bootstrap error, Student's quantile); power law {window}"
-    found = Comparison(law.slope, law.low, law.high, np.nan)
-    return _decision(f"slope of {of}", found, verdict, law.members, test)
+    return _decision(f"of {of}", c, verdict, law.members, f"{test}; power law {window}", p_value)
 
 
-def _mean(what: str, mean: float, low: float, high: float, verdict: Verdict, values: np.ndarray, test: str) -> Decision:
-    return _decision(f"mean {what}", Comparison(mean, low, high, np.nan), verdict, len(values), test)
-
-
-def _decision(measure: str, c: Comparison, verdict: Verdict, members: int, test: str) -> Decision:
+def _decision(
+    measure: str, c: Comparison, verdict: Verdict, members: int, test: str, p_value: float | None = None
+) -> Decision:
     effect, low, high = (None if not np.isfinite(v) else float(v) for v in (c.effect, c.low, c.high))
-    return Decision(measure, effect, (low, high), verdict, members, test)
+    p_value = c.tails.two_sided if p_value is None else p_value
+    known = None if np.isnan(p_value) else float(p_value)
+    return Decision(f"{c.estimand} {measure}", effect, (low, high), verdict, members, test, known)

@@ -1,4 +1,8 @@
-"""Who chooses and who is judged, and what is best: no verdict rests on a member that was looked at to make a choice."""
+"""Who chooses and who is judged, and what is best: no verdict rests on a member that was looked at to make a choice.
+
+Seeds fall into three folds. The members of a fold are judged at the settings that the other two folds choose, so that
+every member is judged, and none has a say in its own settings.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,7 @@ import numpy as np
 
 from lopsided.stats.times import Times
 
-CHOOSER = 3
-"""One seed in three chooses."""
+FOLDS = 3
 
 
 class Score(NamedTuple):
@@ -24,12 +27,16 @@ class Score(NamedTuple):
     """Mean final metric, negative where more is better."""
 
 
-def split(seeds: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """(M,) who chooses, (M,) who is judged. With fewer than two seeds everybody does both."""
-    if len(seeds) < 2:
-        return np.ones(len(seeds), bool), np.ones(len(seeds), bool)
-    chooses = np.array(seeds) % CHOOSER == 0
-    return chooses, ~chooses
+def folds(seeds: Sequence[int]) -> np.ndarray:
+    """(M,) fold of each member, 0 to FOLDS - 1; all 0 where there are too few seeds for each fold to have one."""
+    found = np.array(seeds, dtype=np.int64) % FOLDS
+    return found if len(set(found.tolist())) == FOLDS else np.zeros(len(seeds), np.int64)
+
+
+def split(seeds: Sequence[int], fold: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """(M,) who chooses, one fold, and (M,) who is judged, the others. With too few seeds everybody does both."""
+    chooses = folds(seeds) == fold
+    return (np.ones_like(chooses), np.ones_like(chooses)) if not folds(seeds).any() else (chooses, ~chooses)
 
 
 def score(times: Times, final: np.ndarray, more_is_better: bool) -> Score:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats as sps
 
-from lopsided.stats.compare import SEED
+from lopsided.stats.signflip import SEED, Tails, sign_flip
 
 POINTS = 80
 """Curves are resampled to this many points, evenly in log x: every decade weighs the same."""
@@ -24,18 +24,42 @@ SHORTEST = 1.0
 """Decades of x that the middle piece spans at least (half of the window, if that is less): a staircase has straight
 stretches of half a decade that are no law."""
 RESAMPLES = 999
+LEAST_TESTED = 6
+"""Members from which on a sign-flip test can reject at 5 %."""
 
 
 class PowerLaw(NamedTuple):
-    """Slope of the mean log curve with a 95 % interval over members, and the window it was found on."""
+    """Slope of the mean log curve, and the window it was found on."""
 
     slope: float
-    low: float
-    high: float
+    error: float
+    """Standard error over members by the bootstrap; infinite where it cannot be known."""
     begins: float
     ends: float
     members: int
     draws: np.ndarray  # (RESAMPLES,) slopes of resampled members
+    each: np.ndarray  # (M,) every member's own slope on that window; NaN where it has none
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """The error times Student's quantile: percentiles of eight members are a fifth too close."""
+        if not np.isfinite(self.error):
+            return -np.inf, np.inf
+        half = self.error * float(sps.t.ppf((1 + level) / 2, self.members - 1))
+        return self.slope - half, self.slope + half
+
+    @property
+    def low(self) -> float:
+        return self.interval()[0]
+
+    @property
+    def high(self) -> float:
+        return self.interval()[1]
+
+    def tails(self, bound: float) -> Tails | None:
+        """Sign-flip tests of the members' slopes against `bound`; None where a member has none, or too few are there to
+        reject anything."""
+        known = len(self.each) >= LEAST_TESTED and np.isfinite(self.each).all()
+        return sign_flip(self.each - bound) if known else None
 
 
 def _logs(
@@ -56,29 +80,28 @@ def _resampled_means(logs: np.ndarray) -> np.ndarray:
     return np.concatenate([logs.mean(0, keepdims=True), logs[pick].mean(1)])
 
 
-def _law(slopes: np.ndarray, begins: float, ends: float, members: int) -> PowerLaw:
-    """Bootstrap standard error times Student's quantile: percentiles of eight members are a fifth too close.
-
-    Where the slope, or more than CENSORED of the resampled ones, cannot be known, neither can the interval.
-    """
-    known = np.isfinite(slopes[1:])
-    half = np.inf
+def _law(slopes: np.ndarray, begins: float, ends: float, each: np.ndarray) -> PowerLaw:
+    """`slopes` (1 + RESAMPLES,): of all members, then of resampled ones. Where the slope, or more than CENSORED of the
+    resampled ones, cannot be known, neither can its error."""
+    known, members = np.isfinite(slopes[1:]), len(each)
+    error = np.inf
     if members > 1 and np.isfinite(slopes[0]) and known.mean() >= 1 - CENSORED:
-        half = slopes[1:][known].std() * np.sqrt(members / (members - 1)) * sps.t.ppf(0.975, members - 1)
-    if np.isinf(half):
-        return PowerLaw(float(slopes[0]), -np.inf, np.inf, begins, ends, members, slopes[1:])
-    slope = float(slopes[0])
-    return PowerLaw(slope, float(slope - half), float(slope + half), begins, ends, members, slopes[1:])
+        error = float(slopes[1:][known].std() * np.sqrt(members / (members - 1)))
+    return PowerLaw(float(slopes[0]), error, begins, ends, members, slopes[1:], each)
+
+
+def _unknown(window: tuple[float, float], members: int) -> PowerLaw:
+    return _law(np.full(1 + RESAMPLES, np.nan), *window, np.full(members, np.nan))
 
 
 def straight(x: np.ndarray, curves: np.ndarray, window: tuple[float, float]) -> PowerLaw:
     """Least-squares slope of log `curves` (M, T) against log `x` (T,) on a stated window of x (as in `segmented`)."""
     grid, logs = _logs(x, curves, window)
     if grid is None or logs is None:
-        return _law(np.full(1 + RESAMPLES, np.nan), *window, len(curves))
+        return _unknown(window, len(curves))
     centred = grid - grid.mean()
-    slopes = _resampled_means(logs) @ centred / (centred @ centred)
-    return _law(slopes, float(np.exp(grid[0])), float(np.exp(grid[-1])), len(curves))
+    weights = centred / (centred @ centred)
+    return _law(_resampled_means(logs) @ weights, float(np.exp(grid[0])), float(np.exp(grid[-1])), logs @ weights)
 
 
 def segmented(x: np.ndarray, curves: np.ndarray, window: tuple[float, float] | None = None) -> PowerLaw:
@@ -90,7 +113,7 @@ def segmented(x: np.ndarray, curves: np.ndarray, window: tuple[float, float] | N
     window = window or (float(x[0]), float(x[-1]))
     grid, logs = _logs(x, curves, window)
     if grid is None or logs is None:
-        return _law(np.full(1 + RESAMPLES, np.nan), *window, len(curves))
+        return _unknown(window, len(curves))
     means = _resampled_means(logs)
     knots = np.linspace(grid[0], grid[-1], KNOTS + 2)[1:-1]
     shortest = min(SHORTEST * np.log(10), (grid[-1] - grid[0]) / 2)
@@ -100,9 +123,7 @@ def segmented(x: np.ndarray, curves: np.ndarray, window: tuple[float, float] | N
         for second in knots[i + 1 :]:
             if second - first < shortest:
                 continue
-            design = np.stack(
-                [np.ones_like(grid), grid, np.maximum(grid - first, 0), np.maximum(grid - second, 0)], axis=1
-            )
+            design = _pieces(grid, first, second)
             fitted = means @ np.linalg.pinv(design).T
             error = ((means - fitted @ design.T) ** 2).sum(1)
             better = error < best
@@ -110,7 +131,17 @@ def segmented(x: np.ndarray, curves: np.ndarray, window: tuple[float, float] | N
             slopes[better] = (fitted[:, 1] + fitted[:, 2])[better]
             chosen[better] = first, second
     begins, ends = np.exp(chosen[0]).tolist()
-    return _law(slopes, begins, ends, len(curves))
+    # Every member's slope between the knots of the mean curve.
+    if not np.isfinite(begins):
+        return _unknown(window, len(curves))
+    design = _pieces(grid, *chosen[0])
+    each = logs @ np.linalg.pinv(design).T
+    return _law(slopes, begins, ends, each[:, 1] + each[:, 2])
+
+
+def _pieces(grid: np.ndarray, first: float, second: float) -> np.ndarray:
+    """(POINTS, 4) columns that three straight pieces which meet at two knots are made of."""
+    return np.stack([np.ones_like(grid), grid, np.maximum(grid - first, 0), np.maximum(grid - second, 0)], axis=1)
 
 
 def each_slope(x: np.ndarray, curves: np.ndarray, window: tuple[float, float]) -> np.ndarray:
@@ -131,11 +162,13 @@ def of_points(x: np.ndarray, values: np.ndarray, average: Callable[..., Any] = n
     with np.errstate(divide="ignore", invalid="ignore"):
         averages = np.concatenate([average(values, axis=0)[None], average(values[pick], axis=1)])
         slopes = np.log(averages) @ centred / (centred @ centred)
+        each = np.log(np.where(values > 0, values, np.nan)) @ centred / (centred @ centred)
     slopes[~np.isfinite(averages).all(1)] = np.nan
-    return _law(slopes, float(x[0]), float(x[-1]), len(values))
+    return _law(slopes, float(x[0]), float(x[-1]), np.where(np.isfinite(each), each, np.nan))
 
 
 def difference(steep: PowerLaw, flat: PowerLaw) -> PowerLaw:
     """How much steeper one law is than another fitted to the same settings and members, who are resampled together."""
     slopes = np.append(steep.slope - flat.slope, steep.draws - flat.draws)
-    return _law(slopes, steep.begins, steep.ends, min(steep.members, flat.members))
+    count = min(steep.members, flat.members)
+    return _law(slopes, steep.begins, steep.ends, steep.each[:count] - flat.each[:count])

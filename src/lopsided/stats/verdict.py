@@ -5,13 +5,14 @@ Nothing here looks at what a paper reported. The tests themselves are in `lopsid
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
 from lopsided.core.errors import InputError
 
 Verdict = Literal["holds", "contradicted", "inconclusive", "not run"]
+Replication = Literal["fully", "in direction", "not", ""]
 
 
 class Decision(NamedTuple):
@@ -24,6 +25,8 @@ class Decision(NamedTuple):
     verdict: Verdict
     members: int
     test: str
+    p_value: float | None = None
+    """Two-sided, or the larger one of an equivalence's two; None where there is no such test."""
 
 
 NOT_RUN = Decision("", None, (None, None), "not run", 0, "")
@@ -31,7 +34,8 @@ NOT_RUN = Decision("", None, (None, None), "not run", 0, "")
 
 @dataclass(frozen=True)
 class Claim:
-    """One falsifiable sentence with what was measured; the last fields are those of `Decision`."""
+    """One falsifiable sentence with what was measured; the fields from `measure` to `p_value` are those of
+    `Decision`."""
 
     recipe: str
     claim: str
@@ -43,9 +47,32 @@ class Claim:
     members: int
     scale: str
     test: str
+    p_value: float | None = None
+    number: float | None = None
+    """What the paper reports, in the unit of the effect."""
+    history: str = ""
+    """What of the claim, its test or its setting was changed after rows had been seen."""
+
+    @property
+    def replicates(self) -> Replication:
+        """Whether the paper's number is measured again: it lies in the interval, or only the direction is the same.
+        Empty where the paper gives no number, or nothing is decided."""
+        low, high = self.interval
+        if self.number is None or self.verdict not in ("holds", "contradicted"):
+            return ""
+        if self.verdict == "contradicted":
+            return "not"
+        inside = (low is None or low <= self.number) and (high is None or self.number <= high)
+        return "fully" if inside else "in direction"
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return {**asdict(self), "replicates": self.replicates}
+
+    @classmethod
+    def of_json(cls, data: Mapping[str, Any]) -> Claim:
+        """What `as_json` gave."""
+        fields = {key: value for key, value in data.items() if key != "replicates"}
+        return cls(**{**fields, "interval": tuple(data["interval"])})
 
 
 @dataclass(frozen=True)
@@ -58,6 +85,10 @@ class Statement:
     claim: str
     paper: str
     test: Callable[[Any], Decision]
+    number: float | None = None
+    """The paper's number in the unit of the effect, where it gives one."""
+    history: str = ""
+    """What was changed after rows had been seen, and why."""
 
     def __post_init__(self) -> None:
         if not callable(self.test):
@@ -78,4 +109,5 @@ class Statement:
         return self._claim(NOT_RUN, recipe, scale)
 
     def _claim(self, found: Decision, recipe: str, scale: str) -> Claim:
-        return Claim(recipe=recipe, claim=self.claim, paper=self.paper, scale=scale, **found._asdict())
+        said = {"claim": self.claim, "paper": self.paper, "number": self.number, "history": self.history}
+        return Claim(recipe=recipe, scale=scale, **said, **found._asdict())

@@ -1,0 +1,133 @@
+"""Comparisons of two independent samples: permutation tests, exact for few members, and bootstrap intervals.
+
+An interval from four or five members is optimistic whatever the bootstrap does, so no verdict rests on it alone: a
+permutation test has to agree.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from scipy import stats as sps
+
+from lopsided.stats.signflip import SEED, Tails
+from lopsided.stats.times import Times, median
+
+RESAMPLES = 9_999
+EXACT_UP_TO = 20_000
+"""Permutations: all of them up to 8 against 8 members (12,870), a random sample beyond."""
+
+
+def ratio_of_medians(slow: Times, fast: Times, level: float = 0.95) -> tuple[float, float, float]:
+    """slow / fast, with a percentile bootstrap interval over members.
+
+    Where a median is censored only a bound of the ratio is known, and the interval says so: if the slow arm's median
+    member had not learned by its budget, the ratio is at least budget / fast and the upper end is infinite (the effect
+    quoted is that bound); if the fast arm's had not, the lower end is 0; if neither, nothing is known (effect NaN).
+    """
+    slow_low, slow_high = _median_bounds(slow)
+    fast_low, fast_high = _median_bounds(fast)
+    low, high = slow_low / fast_high, slow_high / fast_low
+    effect = low if np.isinf(high) and low > 0 else high if low == 0 and np.isfinite(high) else low
+    if low == 0 and np.isinf(high):
+        effect = np.nan
+    draws = np.array(_bootstrap(_ratio_bounds, (slow.time, slow.censored), (fast.time, fast.censored)))
+    return float(effect), _interval(draws[0], level)[0], _interval(draws[1], level)[1]
+
+
+def ratio_tails(slow: Times, fast: Times, null: float = 1.0) -> Tails:
+    """The log-rank statistic under exchange of members, after scaling the fast arm's times by `null`, with both arms
+    followed up to the smaller budget."""
+    a, b = slow, Times(fast.time * null, fast.censored)
+    horizon = min(_budget(a), _budget(b))
+    time = np.concatenate([a.time, b.time])
+    censored = np.concatenate([a.censored, b.censored]) | (time > horizon)
+    scores = log_rank_scores(Times(np.minimum(time, horizon), censored))
+    late, early = permutation_tails(scores[: len(a.time)], scores[len(a.time) :])
+    return Tails(early, late)  # a slow arm has small scores
+
+
+def difference_of_medians(a: np.ndarray, b: np.ndarray) -> tuple[float, float, float]:
+    """b - a, with a percentile bootstrap interval over members."""
+    effect = float(np.median(b) - np.median(a))
+    draws = _bootstrap(lambda x, y: np.median(y[0], axis=-1) - np.median(x[0], axis=-1), (a,), (b,))
+    return effect, *_interval(draws)
+
+
+def rank_tails(a: np.ndarray, b: np.ndarray) -> Tails:
+    """Mean ranks under exchange of members: of b lying above a, and below."""
+    ranks = sps.rankdata(np.concatenate([a, b]))
+    return permutation_tails(ranks[len(a) :], ranks[: len(a)])
+
+
+def log_rank_scores(times: Times) -> np.ndarray:
+    """(M,) score of each member: event (1 or 0) minus the cumulative hazard up to its time (Nelson-Aalen).
+
+    Summed over one arm, this is observed minus expected events, the log-rank statistic; positive = learned early.
+    """
+    events = np.unique(times.time[~times.censored])
+    at_risk = (times.time[:, None] >= events).sum(0)
+    happened = ((times.time[:, None] == events) & ~times.censored[:, None]).sum(0)
+    hazard = np.concatenate([[0.0], np.cumsum(happened / np.maximum(at_risk, 1))])
+    return (~times.censored).astype(float) - hazard[np.searchsorted(events, times.time, side="right")]
+
+
+def permutation_tails(scores_a: np.ndarray, scores_b: np.ndarray) -> Tails:
+    """One-sided p-values of the sum of `scores_a` being large, and small, under exchange of members."""
+    pooled = np.concatenate([scores_a, scores_b])
+    n, m = len(pooled), len(scores_a)
+    if n == 0 or np.ptp(pooled) == 0:
+        return Tails(1.0, 1.0)
+    observed = scores_a.sum()
+    if math.comb(n, m) <= EXACT_UP_TO:
+        sums = pooled[_splits(n, m)].sum(1)
+    else:
+        orders = np.random.default_rng([SEED, n, m]).permuted(np.tile(pooled, (RESAMPLES, 1)), axis=1)
+        sums = np.append(orders[:, :m].sum(1), observed)
+    # Sums that are equal in exact arithmetic differ by rounding; without the slack, ties would be lost.
+    slack = 1e-9 * np.abs(pooled).max()
+    return Tails(float((sums >= observed - slack).mean()), float((sums <= observed + slack).mean()))
+
+
+@cache
+def _splits(n: int, m: int) -> np.ndarray:
+    """All ways to choose m of n members, (comb(n, m), m)."""
+    return np.array(list(itertools.combinations(range(n), m)))
+
+
+def _median_bounds(times: Times) -> tuple[np.ndarray, np.ndarray]:
+    """Smallest and largest possible median, (...,): they differ where the median member is censored."""
+    return np.asarray(median(times.time)), np.asarray(median(times.ordinal))
+
+
+def _ratio_bounds(slow: tuple[np.ndarray, np.ndarray], fast: tuple[np.ndarray, np.ndarray]) -> list[np.ndarray]:
+    slow_low, slow_high = _median_bounds(Times(*slow))
+    fast_low, fast_high = _median_bounds(Times(*fast))
+    return [slow_low / fast_high, slow_high / fast_low]
+
+
+def _budget(times: Times) -> float:
+    """How far the arm was followed: its censoring time, or its latest event if all learned."""
+    return float(times.time[times.censored].max()) if times.censored.any() else np.inf
+
+
+def _bootstrap(statistic: Callable, *arms: tuple[np.ndarray, ...]) -> np.ndarray:
+    """Statistic over resampled members, each arm on its own: (RESAMPLES,)."""
+    rng = np.random.default_rng(SEED)
+    resampled = []
+    for columns in arms:
+        pick = rng.integers(0, len(columns[0]), (RESAMPLES, len(columns[0])))
+        resampled.append(tuple(c[pick] for c in columns))
+    return np.asarray(statistic(*resampled), float)
+
+
+def _interval(draws: np.ndarray, level: float = 0.95) -> tuple[float, float]:
+    """Percentile interval by order statistics (no interpolation, so infinities stay exact)."""
+    ordered = np.sort(draws)
+    n = len(ordered)
+    low, high = (1 - level) / 2, (1 + level) / 2
+    return float(ordered[int(np.floor(low * n))]), float(ordered[int(np.ceil(high * n)) - 1])
