@@ -1,0 +1,150 @@
+"""Sweeps: members are judged at the others' choice; a best at the end of a sweep decides nothing and makes it longer."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats as sps
+
+from lopsided.core.recipe import Recipe, swept
+from lopsided.core.spec import Spec
+from lopsided.recipe import ahead
+from lopsided.report.panels import Figure
+from lopsided.results.deciding import decide
+from lopsided.results.stored import Arm, Results, load
+from lopsided.results.sweeps import best, beyond
+from lopsided.runs import recipe_run
+from lopsided.runs.recipe_run import RecipeRun
+from lopsided.runs.worker import run
+from lopsided.stats.selection import folds
+from lopsided.stats.verdict import Statement
+from lopsided.store.parts import Store
+
+PARITY = {
+    "task": {"name": "sparse-parity", "d": 8, "k": 2},
+    "model": {"name": "mlp", "width": 16},
+    "plan": {"name": "online", "batch": 32},
+    "optimizer": {"name": "sgd", "lr": 1.0},
+    "loss": "logistic",
+    "steps": 300,
+    "evaluation": {"every": 20, "samples": 128},
+    "until": {"metric": "test/accuracy", "at_least": 0.9},
+}
+
+
+def spec(lr, size=None):
+    plan = {"name": "online", "batch": 32} if size is None else {"name": "fixed", "batch": 32, "size": size}
+    return Spec.parse({**PARITY, "plan": plan, "optimizer": {"name": "sgd", "lr": lr}})
+
+
+def recipe_of(rates):
+    def arms(scale):
+        yield from swept(spec, {"lr": rates}, data="fresh")
+        yield from swept(lambda lr: spec(lr, 128), {"lr": rates}, data="small")
+
+    return Recipe(
+        name="sweep-test",
+        paper="ours",
+        figure_number="none",
+        question="Is small ahead?",
+        about="",
+        arms=arms,
+        scales={"smoke": (6, 1), "laptop": (6, 1)},
+        claims=[Statement("small is ahead", "nothing", ahead({"data": "small"}, of={"data": "fresh"}))],
+        figure=lambda r: Figure("none", []),
+    )
+
+
+def made(times_by_rate, censored=(), seeds=9, name="x"):
+    """Arms of a sweep that learn at given steps: rate -> (M,) steps."""
+    arms = {}
+    for rate, times in times_by_rate.items():
+        steps = np.arange(10, 1010, 10)
+        values = (steps >= np.broadcast_to(times, seeds)[:, None]).astype(float)
+        label = f"{name}, lr = {rate:g}"
+        arms[label] = Arm(
+            label, spec(rate), tuple(range(seeds)), steps, steps, steps, 0.0, np.zeros(seeds, bool),
+            {"test/accuracy": values}, {"data": name, "lr": rate}, ("lr",),
+        )  # fmt: skip
+    return Results("sweep-test", "laptop", arms)
+
+
+def test_every_member_is_judged_at_the_choice_of_the_others():
+    """Rate 1 is best for folds 1 and 2 only because of fold 0's members: they must not gain by their own luck."""
+    fold = folds(range(9))
+    lucky = np.where(fold == 0, 100, 500)
+    found = best(made({1.0: lucky, 2.0: np.full(9, 300), 3.0: np.full(9, 900)}), data="x")
+    assert [arm.coordinates["lr"] for arm in found.chosen] == [2.0 if k == 0 else found.chosen[i].coordinates["lr"]
+                                                               for i, k in enumerate(fold)]  # fmt: skip
+    assert found.times().time[fold == 0].tolist() == [300] * 3
+    assert found.judged.all()
+
+
+def test_one_fold_chooses_for_the_others_where_it_is_asked_to():
+    results = replace(made({1.0: np.where(folds(range(9)) == 1, 100, 500), 2.0: np.full(9, 300)}), chooser=1)
+    found = best(results, data="x")
+    assert found.judged.sum() == 6
+    assert found.times().time.tolist() == [500] * 6
+
+
+@pytest.mark.parametrize(("times", "rate", "upper"), [((100, 200, 300), 1.0, False), ((300, 200, 100), 4.0, True)])
+def test_a_best_at_an_end_is_named_and_the_next_rate_beyond(times, rate, upper):
+    rates = (1.0, 2.0, 4.0)
+    results = made(dict(zip(rates, times, strict=True)))
+    assert {(arm.coordinates["lr"], end) for arm, _, end in best(results, data="x").edges} == {(rate, upper)}
+    planned = {each.name: each for each in swept(spec, {"lr": rates}, data="x")}
+    (more,) = beyond(results, planned)
+    assert more.coordinates["lr"] == (6.0 if upper else pytest.approx(1 / 1.5, rel=1e-3))
+    assert more.spec.optimizer.lr == more.coordinates["lr"]
+
+
+def test_a_best_inside_is_no_edge_and_a_single_rate_is_no_sweep():
+    assert not best(made({1.0: 300, 2.0: 100, 3.0: 300}), data="x").edges
+    assert not best(made({1.0: 300}), data="x").edges
+
+
+def test_claims_at_an_edge_are_undecided_and_say_so():
+    slow = made(dict.fromkeys((1.0, 2.0, 3.0), 400) | {2.0: np.arange(300, 390, 10)}, name="fresh")
+    inside, outside = {1.0: 200, 2.0: np.arange(100, 190, 10), 3.0: 200}, {1.0: 200, 2.0: 150, 3.0: 100}
+    for fast, verdict in ((inside, "holds"), (outside, "inconclusive")):
+        results = Results("sweep-test", "laptop", {**slow.arms, **made(fast, name="small").arms})
+        (claim,) = decide(recipe_of((1.0, 2.0, 3.0)), results)
+        assert claim.verdict == verdict
+        assert "3 of 3 choosing folds agree" in claim.test
+        assert ("end of its sweep: lr = 3 of 'small'" in claim.test) == (verdict != "holds")
+
+
+def test_a_run_goes_on_until_its_best_rates_are_bracketed(tmp_path, monkeypatch):
+    monkeypatch.setattr(recipe_run, "MOST_ROUNDS", 3)
+    recipe = recipe_of((0.02, 0.03))
+    asked = RecipeRun(recipe, "laptop", recipe.specs("laptop"), 6)
+    asked.train(Store(tmp_path))
+    grown = asked.grown(Store(tmp_path))
+    assert len(grown.rounds) == 3
+    rates = {each.coordinates["lr"] for each in grown.planned.values() if each.coordinates["data"] == "small"}
+    assert {0.02, 0.03, 0.045} <= rates
+    assert "small, lr = 0.045" in grown.results(Store(tmp_path)).arms
+    again = asked.train(Store(tmp_path))
+    assert (again.trained, again.already) == (0, 6 * len(grown.arms))
+    (of_folder,) = recipe_run.recorded(Store(tmp_path))
+    assert of_folder.grown(Store(tmp_path)).arms.keys() == grown.arms.keys()
+
+
+def test_equal_arms_are_seldom_told_apart(tmp_path):
+    """Real training: 60 trials of 9 seeds, two arms of the same settings and other seeds, each at its best rate."""
+    rates, trials, each = (0.7, 1.0, 1.5), 60, 9
+    seeds = range(2 * trials * each)
+    arms = {f"lr = {rate:g}": spec(rate, 256) for rate in rates}
+    run(list(arms.values()), len(seeds), Store(tmp_path))
+    recipe, verdicts = recipe_of(rates), []
+    for trial in range(trials):
+        found = {}
+        for k, data in enumerate(("fresh", "small")):
+            block = seeds[(2 * trial + k) * each : (2 * trial + k + 1) * each]
+            loaded = load(Store(tmp_path), "x", "laptop", arms, {name: tuple(block) for name in arms})
+            for rate, arm in zip(rates, loaded.arms.values(), strict=True):
+                at = {"data": data, "lr": rate}
+                name = f"{data}, lr = {rate:g}"
+                found[name] = replace(arm, name=name, coordinates=at, swept=("lr",), seeds=tuple(range(each)))
+        verdicts += [claim.verdict for claim in decide(recipe, Results("sweep-test", "laptop", found))]
+    assert sum(v in ("holds", "contradicted") for v in verdicts) <= sps.binom.ppf(0.99, trials, 0.05)
