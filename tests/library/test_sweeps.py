@@ -1,4 +1,4 @@
-"""Sweeps: members are judged at the others' choice; a best at the end of a sweep decides nothing and makes it longer."""
+"""Members of a sweep are judged at the others' choice; a best at the end of a sweep decides nothing: it goes on."""
 
 from dataclasses import replace
 

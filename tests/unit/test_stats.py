@@ -12,6 +12,7 @@ from lopsided.stats.compare import centre, compare_gaps, compare_times, compare_
 from lopsided.stats.signflip import centre_interval, sign_flip
 from lopsided.stats.times import Times, median, time_to_learn
 from lopsided.stats.unpaired import log_rank_scores, permutation_tails
+from tests.reference import calibration
 
 
 def times(values, budget):
@@ -302,3 +303,14 @@ def test_equal_gaps_cut_off_by_the_budget_are_seldom_called_different():
 
 def test_no_values_have_no_mean():
     assert centre(np.zeros(0), 0.0)[1:3] == (-np.inf, np.inf)
+
+
+NULLS = [case for case in calibration.cases() if case.wrong]
+
+
+@pytest.mark.parametrize("n", [8, 16])
+@pytest.mark.parametrize("case", NULLS, ids=lambda case: f"{case.kind}, {case.truth}")
+def test_no_kind_of_claim_is_wrong_more_than_one_time_in_twenty(case, n):
+    """`python -m tests.reference.calibration` prints the table of docs/deciding.md from more trials and seeds."""
+    trials = 150
+    assert calibration.share(case, n, trials, seed=1) <= sps.binom.ppf(0.995, trials, 0.05) / trials
