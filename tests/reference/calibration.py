@@ -33,7 +33,7 @@ class Case(NamedTuple):
     kind: str
     truth: str
     wrong: tuple[Verdict, ...]
-    """Verdicts that are wrong if this is the truth, or hardly another; none: the effect is there, and `holds` is right."""
+    """Verdicts that are wrong under this truth; none: the effect is there, and `holds` is right."""
     draw: Draw
 
 
