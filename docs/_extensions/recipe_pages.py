@@ -12,6 +12,7 @@ from typing import Any
 from lopsided.core.registry import registered
 from lopsided.report.text import claim_rows
 from lopsided.runs.manifest import _flat
+from lopsided.stats.families import holm, q_values, shared
 from lopsided.stats.verdict import Claim
 
 DOCS = Path(__file__).parents[1]
@@ -76,7 +77,18 @@ def verdicts(recipe: Any, claims: list[Claim], run: dict[str, Any] | None) -> st
         f"Scale `{run['scale']}`, {run['seeds']} seeds an arm; commit `{software.get('commit', '?')}`, "
         f"{made.get('last', '?')[:10]}, {made.get('device', '?')}, {made.get('machine', '?')}."
     )
-    return f"{source}\n\n{table(claims)}"
+    return f"{source}\n\n{table(claims)}\n\n{tests(claims)}"
+
+
+def tests(claims: list[Claim]) -> str:
+    """How every verdict came about, folded away."""
+    lines = []
+    for claim, adjusted in zip(claims, holm(claims), strict=True):
+        said = [claim.test, f"p = {adjusted:.2g} among this recipe's claims (Holm)" if adjusted is not None else ""]
+        said += [f"replicates the paper's number: {claim.replicates}" if claim.replicates else "", claim.history]
+        (line,) = _safe((f"{claim.claim}: {'; '.join(filter(None, said))}.",))
+        lines.append(f"- {line}")
+    return "<details><summary>How each was decided</summary>\n\n" + "\n".join(lines) + "\n\n</details>"
 
 
 def table(claims: list[Claim]) -> str:
@@ -142,6 +154,7 @@ def matrix(claims: dict[str, list[Claim]], runs: dict[str, Any]) -> str:
         "[transformers](repetition-transformers.md)) say what we make of them, and have the tables of earlier runs.",
         "Every row was printed by `lopsided check --json` from stored rows: an effect with its 95 % interval, decided "
         "by the test that the recipe names. A verdict is about the sizes that were run.",
+        _together(every),
     ]
     for verdict in ORDER[:3]:
         chosen = [c for c in every if c.verdict == verdict]
@@ -155,6 +168,19 @@ def matrix(claims: dict[str, list[Claim]], runs: dict[str, Any]) -> str:
     if waiting:
         text.append(f"## Not run yet ({counts['not run']})\n\n" + ", ".join(f"[{n}](recipes/{n}.md)" for n in waiting))
     return "\n\n".join(text) + "\n"
+
+
+def _together(every: list[Claim]) -> str:
+    """What so many claims mean together."""
+    tested = [c for c in every if c.verdict != "not run"]
+    q = [value for value, c in zip(q_values(tested), tested, strict=True) if c.verdict in ("holds", "contradicted")]
+    known = [value for value in q if value is not None]
+    return (
+        f"Equal comparisons of several recipes counted once, these are {len(shared(tested))} comparisons. If no "
+        f"effect were real, up to {0.05 * len(tested):.0f} verdicts would be expected by chance. Of {len(q)} decided "
+        f"claims {len(known)} have a p-value in the file, {sum(v <= 0.05 for v in known)} of them with q ≤ .05 (the "
+        "share of chance findings among claims with a p-value as small)."
+    )
 
 
 def _counts(claims: list[Claim]) -> str:
