@@ -63,7 +63,7 @@ def test_flags_are_frozen():
         flags[name] = sorted(n for a in collected for n in a.names if n.startswith("-"))
     assert flags == {
         "list": ["--json"],
-        "run": ["--json", "--out", "--scale", "--seeds", "--set"],
+        "run": ["--for", "--json", "--out", "--scale", "--seeds", "--set", "--until-decided"],
         "sample": [
             *("--export", "--json", "--law", "--rank-order", "--seed", "--set", "--split", "--tokens", "-n"),
         ],

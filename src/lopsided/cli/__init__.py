@@ -5,22 +5,19 @@ Heavy imports (JAX, SciPy, plotting) happen inside the commands, so that `lopsid
 
 from __future__ import annotations
 
-import os
 import sys
-import time
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from lopsided.cli.sample import Json, sample
+from lopsided.cli.options import OUT, Json, Out
+from lopsided.cli.run import run
+from lopsided.cli.sample import sample
 from lopsided.core.errors import InputError
 from lopsided.report.as_json import print_json
 from lopsided.report.exits import exits
-
-OUT = Path("lopsided-runs")
-Out = Annotated[Path, Parameter(name="--out", help="Folder of the store.")]
 
 app = App(
     name="lopsided",
@@ -28,6 +25,7 @@ app = App(
     version=lambda: metadata.version("lopsided"),
     version_flags=["--version"],
 )
+app.command(run)
 app.command(sample)
 
 
@@ -52,77 +50,6 @@ def list_(*names: str, as_json: Json = False) -> None:
         recipe_table(rows)
     for row in rows if names else ():
         recipe_page(row)
-
-
-@app.command
-def run(
-    target: str,
-    /,
-    *,
-    scale: str = "laptop",
-    seeds: int | None = None,
-    set_: Annotated[tuple[str, ...], Parameter(name="--set", consume_multiple=True, negative="")] = (),
-    out: Out = OUT,
-    as_json: Json = False,
-) -> None:
-    """Run a recipe (its name), a recipe file (FILE.py) or a spec (SPEC.json), then write its report.
-
-    What is already in the store is not trained again.
-
-    Parameters
-    ----------
-    target
-        Name of a recipe, a Python file that defines one, or a JSON file that holds a spec.
-    scale
-        smoke (seconds, exercises the code), laptop (must show the effect) or paper (the paper's numbers).
-    seeds
-        Members per arm; the recipe's own number if left out.
-    set_
-        Changes to every arm's spec: key=value, for example --set steps=500 optimizer.lr=0.01.
-    out
-        Folder of the store.
-    as_json
-        Print one JSON document on stdout, nothing else.
-    """
-    from lopsided.report.live import Display, Screen
-    from lopsided.runs.recipe_run import prepare
-    from lopsided.runs.reports import write_report
-    from lopsided.runs.signals import stop_on_signals
-    from lopsided.store.parts import Store
-
-    asked = prepare(target, scale, seeds, set_)
-    store = Store(out)
-    names = {spec.content_hash(): name for name, spec in asked.arms.items()}
-    store.require_writable()
-    log = store.root / "logs" / f"{asked.label}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
-    log.parent.mkdir(exist_ok=True)
-    with stop_on_signals() as stop, Display(Screen(), names, asked.recipe.metric, log) as display:
-        done = asked.train(store, display, stop)
-    store = store.as_of_now()
-    asked = asked.grown(store)
-    results = asked.results(store)
-    assert results is not None
-    claims = asked.marked(asked.claims(results), store)
-    page = write_report(store, [(asked, results, claims)], store.root / "reports" / asked.label / "index.html")
-    from lopsided.report.summary import arm_summaries
-
-    arms = arm_summaries(results, asked.recipe)
-    if as_json:
-        print_json(
-            {
-                "recipe": asked.recipe.name,
-                "scale": scale,
-                "out": str(store.root.absolute()),
-                "report": str(page.absolute()),
-                "trained": done.trained,
-                "arms": arms,
-                "claims": [c.as_json() for c in claims],
-            }
-        )
-        return
-    from lopsided.report.terminal import outcome
-
-    outcome(asked.recipe, scale, arms, claims, done, page, asked.overrides)
 
 
 @app.command
@@ -171,6 +98,7 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
     from lopsided.runs.recipe_run import latest
     from lopsided.runs.reports import made
     from lopsided.runs.targets import find
+    from lopsided.runs.until_decided import looked, seeds_needed
 
     asked = [find(name) for name in recipes or registered("recipe")]
     store = _existing(out)
@@ -182,22 +110,26 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
             claims += [s.not_run(recipe.name, "laptop") for s in recipe.claims]
         else:
             found = found.grown(store)
-            results = found.results(store)
-            claims += found.marked(found.claims(results), store)
+            results, decided = found.results(store), looked(found, store)
+            claims += found.marked(decided.claims if decided else found.claims(results), store)
             if results is None:
                 continue
             runs[recipe.name] = {
                 "scale": found.scale,
-                "seeds": found.seeds,
+                "seeds": decided.seeds if decided else found.seeds,
                 "made": made(store, found) if as_json else [],
             }
+    seeds = {name: each["seeds"] for name, each in runs.items()}
+    needed = [seeds_needed(c, seeds[c.recipe]) if c.recipe in seeds else None for c in claims]
     if as_json:
-        print_json({"claims": [c.as_json() for c in claims], "runs": runs})
+        every = [{**c.as_json(), "seeds_needed": n} for c, n in zip(claims, needed, strict=True)]
+        print_json({"claims": every, "runs": runs})
         return
     from lopsided.report.terminal import claim_table
 
-    shown = claims if recipes else [c for c in claims if c.verdict != "not run"]
-    claim_table(shown)
+    which = [i for i, c in enumerate(claims) if recipes or c.verdict != "not run"]
+    shown = [claims[i] for i in which]
+    claim_table(shown, needed=[needed[i] for i in which])
     if waiting := len(claims) - len(shown):
         print(f"{waiting} claims of {len(asked) - len(runs)} recipes are not run yet; `lopsided check NAME` shows them")
 

@@ -8,10 +8,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from lopsided.cli.options import Json
 from lopsided.core.errors import InputError
 from lopsided.report.as_json import print_json
-
-Json = Annotated[bool, Parameter(name="--json", negative="", help="Print one JSON document on stdout, nothing else.")]
 
 
 def sample(

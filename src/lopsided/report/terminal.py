@@ -20,6 +20,8 @@ from lopsided.report.text import claim_rows, number, rules, to_learn
 if TYPE_CHECKING:
     from lopsided.stats.verdict import Claim
 
+MANY = 1000
+"""Seeds beyond which another setting is wanted, not more seeds."""
 COLOURS = {"holds": "bold green", "contradicted": "bold red", "inconclusive": "yellow", "not run": "dim"}
 
 
@@ -74,13 +76,17 @@ def recipe_page(recipe: dict[str, Any]) -> None:
         )
 
 
-def claim_table(claims: Sequence[Claim], with_recipe: bool = True) -> None:
-    """Claims with effect, verdict and the paper's number."""
+def claim_table(claims: Sequence[Claim], with_recipe: bool = True, needed: Sequence[int | None] | None = None) -> None:
+    """Claims with effect, verdict and the paper's number; for undecided ones the seeds that would probably do."""
     table = Table(box=SIMPLE_HEAD)
     for column in (["recipe"] if with_recipe else []) + ["claim", "measured [95 % interval]", "verdict", "paper"]:
         table.add_column(column, no_wrap=column in ("recipe", "verdict"))
-    for claim, (text, effect, verdict, paper) in zip(claims, claim_rows(claims), strict=True):
-        shown = [escape(text), escape(effect), f"[{COLOURS[verdict]}]{verdict}[/]", escape(paper)]
+    more = needed or [None] * len(claims)
+    for claim, seeds, (text, effect, verdict, paper) in zip(claims, more, claim_rows(claims), strict=True):
+        said = f"[{COLOURS[verdict]}]{verdict}[/]"
+        if seeds is not None:
+            said += "\n[dim]" + (f"~{seeds:,} seeds" if seeds < MANY else f"> {MANY:,} seeds") + "[/]"
+        shown = [escape(text), escape(effect), said, escape(paper)]
         table.add_row(*([f"{claim.recipe} ({claim.scale})"] if with_recipe else []), *shown)
     _console().print(table)
 

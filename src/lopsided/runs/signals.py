@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+from lopsided.core.errors import InputError
+
 
 @contextmanager
 def stop_on_signals() -> Iterator[threading.Event]:
@@ -31,3 +33,37 @@ def stop_on_signals() -> Iterator[threading.Event]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def duration(text: str) -> float:
+    """`90s`, `30m`, `2h`, `1d` in seconds. Raises `InputError` for anything else."""
+    number, unit = text[:-1], text[-1:]
+    try:
+        seconds = float(number) * SECONDS[unit]
+    except (ValueError, KeyError):
+        seconds = 0.0
+    if not 0 < seconds < 1e9:
+        raise InputError(f"--for {text!r}: a number and s, m, h or d, for example 30m or 2h")
+    return seconds
+
+
+@contextmanager
+def stopped_after(seconds: float | None, stop: threading.Event) -> Iterator[threading.Event]:
+    """Sets `stop` when the time is over, and the event that is given, which tells that end from others."""
+    over = threading.Event()
+
+    def end() -> None:
+        over.set()
+        stop.set()
+
+    timer = threading.Timer(seconds or 0.0, end)
+    timer.daemon = True
+    if seconds is not None:
+        timer.start()
+    try:
+        yield over
+    finally:
+        timer.cancel()

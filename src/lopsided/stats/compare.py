@@ -126,25 +126,25 @@ def _budget(times: Times) -> float:
     return float(times.time[times.censored].max()) if times.censored.any() else np.inf
 
 
-def compare_values(a: np.ndarray, b: np.ndarray) -> Comparison:
+def compare_values(a: np.ndarray, b: np.ndarray, level: float = 0.95) -> Comparison:
     """Difference, b - a: the mean within seeds, or of medians where members are not paired. Nothing is known (NaN,
     p = 1) where a member has no finite value."""
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
         return Comparison(np.nan, -np.inf, np.inf, NOTHING, "within-seed difference of", "a member has no value")
     if not _pairs(a, b):
         return Comparison(
-            *unpaired.difference_of_medians(a, b),
+            *unpaired.difference_of_medians(a, b, level),
             unpaired.rank_tails(a, b),
             "difference of medians of",
             "rank permutation; bootstrap interval",
         )
-    low, high = centre_interval(b - a)
+    low, high = centre_interval(b - a, level)
     return Comparison(
         float((b - a).mean()), low, high, sign_flip(b - a), "within-seed difference of", "sign flips within seeds"
     )
 
 
-def compare_gaps(narrow: tuple[Times, Times], wide: tuple[Times, Times]) -> Comparison:
+def compare_gaps(narrow: tuple[Times, Times], wide: tuple[Times, Times], level: float = 0.95) -> Comparison:
     """Ratio of two gaps, (slow / fast of `wide`) / (slow / fast of `narrow`), within seeds.
 
     Where a member did not learn, only a bound of its ratio is known: one end is infinite then, and the effect quoted is
@@ -157,7 +157,7 @@ def compare_gaps(narrow: tuple[Times, Times], wide: tuple[Times, Times]) -> Comp
     with np.errstate(invalid="ignore"):
         least, most = low_w - high_n, high_w - low_n
     least, most = np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
-    low, high = centre_interval(least)[0], centre_interval(most)[1]
+    low, high = centre_interval(least, level)[0], centre_interval(most, level)[1]
     effect = float(least.mean())
     if not (np.isfinite(least).all() and np.isfinite(most).all()):
         with np.errstate(invalid="ignore"):

@@ -8,6 +8,10 @@ one that belongs to them; what contradicts it lies outside by a test at 2.5 %.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 import numpy as np
 
 from lopsided.stats.compare import Comparison, centre, compare_gaps, compare_times, compare_values, share
@@ -16,20 +20,35 @@ from lopsided.stats.slopes import PowerLaw
 from lopsided.stats.times import Times
 from lopsided.stats.verdict import Decision, Verdict
 
-LEVEL = 0.05
-EQUIVALENCE = 1 - 2 * LEVEL
 ROUNDING = 1e-9
+_level: ContextVar[float] = ContextVar("level", default=0.05)
+
+
+@contextmanager
+def at_level(level: float) -> Iterator[None]:
+    """Tests inside are at this level in place of 5 %, and their intervals cover 1 - `level`: for claims that are looked
+    at while seeds come in (`lopsided.stats.sequential`)."""
+    token = _level.set(level)
+    try:
+        yield
+    finally:
+        _level.reset(token)
+
+
+def _covers(equivalence: bool = False) -> float:
+    """Coverage of the interval."""
+    return 1 - _level.get() * (2 if equivalence else 1)
 
 
 def faster(slow: Times, fast: Times, axis: str, at_least: float = 1.0) -> Decision:
     """`fast` learns in less of `axis` than `slow`, by more than a factor `at_least`."""
-    c = compare_times(slow, fast, at_least)
+    c = compare_times(slow, fast, at_least, _covers())
     return _decision(_time(axis), c, _above(c, at_least), _members(slow, fast), _p(c))
 
 
 def as_fast(slow: Times, fast: Times, axis: str, within: float = 1.25) -> Decision:
     """Neither arm is more than a factor `within` faster: an equivalence."""
-    over, under = (compare_times(slow, fast, bound, EQUIVALENCE) for bound in (within, 1 / within))
+    over, under = (compare_times(slow, fast, bound, _covers(equivalence=True)) for bound in (within, 1 / within))
     verdict = _equivalent(over, under, within, 1 / within)
     said = _between(over, under, within, 1 / within)
     return _decision(_time(axis), over, verdict, _members(slow, fast), said, _larger(over, under))
@@ -37,52 +56,52 @@ def as_fast(slow: Times, fast: Times, axis: str, within: float = 1.25) -> Decisi
 
 def not_ahead(slow: Times, fast: Times, axis: str, within: float = 1.25) -> Decision:
     """`fast` is not more than a factor `within` ahead (one side of `as_fast`)."""
-    c = compare_times(slow, fast, within)
+    c = compare_times(slow, fast, within, _covers())
     return _decision(_time(axis), c, _below(c, within), _members(slow, fast), _p(c, f"below {within:.3g}"))
 
 
 def wider(narrow: tuple[Times, Times], wide: tuple[Times, Times], axis: str) -> Decision:
     """The gap slow / fast of `wide` exceeds that of `narrow`."""
-    c = compare_gaps(narrow, wide)
+    c = compare_gaps(narrow, wide, _covers())
     return _decision(_time(axis), c, _above(c, 1.0), _members(*narrow, *wide), _p(c))
 
 
 def higher(low: np.ndarray, high: np.ndarray, what: str) -> Decision:
     """`high` exceeds `low`."""
-    c = compare_values(low, high)
+    c = compare_values(low, high, _covers())
     return _decision(what, c, _above(c, 0.0), len(low) + len(high), _p(c))
 
 
 def below(values: np.ndarray, bound: float, what: str, ratio: bool = False) -> Decision:
     """The mean of `values` lies below `bound`; with `ratio` the geometric mean, for positive quantities."""
-    c = centre(values, bound, ratio=ratio)
+    c = centre(values, bound, _covers(), ratio)
     return _decision(what, c, _below(c, bound), len(values), _p(c, f"below {bound:.3g}"))
 
 
 def above(values: np.ndarray, bound: float, what: str, ratio: bool = False) -> Decision:
     """The mean of `values` lies above `bound`; with `ratio` the geometric mean, for positive quantities."""
-    c = centre(values, bound, ratio=ratio)
+    c = centre(values, bound, _covers(), ratio)
     return _decision(what, c, _above(c, bound), len(values), _p(c, f"above {bound:.3g}"))
 
 
 def near(values: np.ndarray, expected: float, within: float, what: str) -> Decision:
     """The mean of `values` equals `expected` up to `within`: an equivalence."""
     top, bottom = expected + within, expected - within
-    over, under = (centre(values, bound, EQUIVALENCE) for bound in (top, bottom))
+    over, under = (centre(values, bound, _covers(equivalence=True)) for bound in (top, bottom))
     verdict = _equivalent(over, under, top, bottom)
     return _decision(what, over, verdict, len(values), _between(over, under, top, bottom), _larger(over, under))
 
 
 def members_above(meets: np.ndarray, bound: float, what: str) -> Decision:
     """More than a share `bound` of all members would meet a criterion, which those here meet or not, (M,) bool."""
-    c = share(meets, bound)
+    c = share(meets, bound, _covers())
     return _decision(f"members {what}", c, _above(c, bound), len(meets), _p(c, f"above {bound:.3g}"))
 
 
 def slope_near(law: PowerLaw, expected: float, within: float, of: str) -> Decision:
     """The slope equals `expected` up to `within`: an equivalence."""
     top, bottom = expected + within, expected - within
-    over, under = (_of_slope(law, bound, EQUIVALENCE) for bound in (top, bottom))
+    over, under = (_of_slope(law, bound, equivalence=True) for bound in (top, bottom))
     verdict, said = _equivalent(over, under, top, bottom), _between(over, under, top, bottom)
     return _slope(law, over, verdict, said, of, _larger(over, under))
 
@@ -99,8 +118,8 @@ def slope_above(law: PowerLaw, bound: float, of: str) -> Decision:
     return _slope(law, c, _above(c, bound), _p(c, f"above {bound:.3g}"), of)
 
 
-def _of_slope(law: PowerLaw, bound: float, level: float = 0.95) -> Comparison:
-    low, high = law.interval(level)
+def _of_slope(law: PowerLaw, bound: float, equivalence: bool = False) -> Comparison:
+    low, high = law.interval(_covers(equivalence))
     tails = law.tails(bound)
     test = "bootstrap interval with Student's quantile" + ("; sign flips of members' slopes" if tails else "")
     return Comparison(law.slope, low, high, tails or Tails(np.nan, np.nan), "slope", test)
@@ -109,9 +128,9 @@ def _of_slope(law: PowerLaw, bound: float, level: float = 0.95) -> Comparison:
 def _above(c: Comparison, null: float) -> Verdict:
     """Whether test and interval agree that the effect lies above `null`, or below; equality up to rounding decides
     nothing."""
-    if _rejects(c.tails.above, LEVEL / 2) and c.low > null + ROUNDING:
+    if _rejects(c.tails.above, _level.get() / 2) and c.low > null + ROUNDING:
         return "holds"
-    return "contradicted" if _rejects(c.tails.below, LEVEL / 2) and c.high < null - ROUNDING else "inconclusive"
+    return "contradicted" if _rejects(c.tails.below, _level.get() / 2) and c.high < null - ROUNDING else "inconclusive"
 
 
 def _below(c: Comparison, null: float) -> Verdict:
@@ -123,10 +142,10 @@ def _below(c: Comparison, null: float) -> Verdict:
 def _equivalent(over: Comparison, under: Comparison, top: float, bottom: float) -> Verdict:
     """From comparisons with the two ends, which have one interval."""
     inside = bottom <= over.low and over.high <= top
-    if inside and _rejects(over.tails.below, LEVEL) and _rejects(under.tails.above, LEVEL):
+    if inside and _rejects(over.tails.below, _level.get()) and _rejects(under.tails.above, _level.get()):
         return "holds"
-    beyond = over.low > top and _rejects(over.tails.above, LEVEL / 2)
-    beneath = over.high < bottom and _rejects(under.tails.below, LEVEL / 2)
+    beyond = over.low > top and _rejects(over.tails.above, _level.get() / 2)
+    beneath = over.high < bottom and _rejects(under.tails.below, _level.get() / 2)
     return "contradicted" if beyond or beneath else "inconclusive"
 
 
@@ -142,7 +161,8 @@ def _p(c: Comparison, where: str = "") -> str:
 
 def _between(over: Comparison, under: Comparison, top: float, bottom: float) -> str:
     p_values = "" if np.isnan(over.tails.below) else f": p = {over.tails.below:.3g} and {under.tails.above:.3g}"
-    return f"{over.test}{p_values}, two one-sided tests against {top:.3g} and {bottom:.3g}, 90 % interval"
+    interval = f"{100 * _covers(equivalence=True):.3g} % interval"
+    return f"{over.test}{p_values}, two one-sided tests against {top:.3g} and {bottom:.3g}, {interval}"
 
 
 def _time(axis: str) -> str:

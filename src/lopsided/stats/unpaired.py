@@ -51,11 +51,11 @@ def ratio_tails(slow: Times, fast: Times, null: float = 1.0) -> Tails:
     return Tails(early, late)  # a slow arm has small scores
 
 
-def difference_of_medians(a: np.ndarray, b: np.ndarray) -> tuple[float, float, float]:
+def difference_of_medians(a: np.ndarray, b: np.ndarray, level: float = 0.95) -> tuple[float, float, float]:
     """b - a, with a percentile bootstrap interval over members."""
     effect = float(np.median(b) - np.median(a))
     draws = _bootstrap(lambda x, y: np.median(y[0], axis=-1) - np.median(x[0], axis=-1), (a,), (b,))
-    return effect, *_interval(draws)
+    return effect, *_interval(draws, level)
 
 
 def rank_tails(a: np.ndarray, b: np.ndarray) -> Tails:

@@ -1,0 +1,126 @@
+"""`lopsided run`: train what is missing, decide the claims, write the report."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from lopsided.cli.options import OUT, Json, Out
+from lopsided.report.as_json import print_json
+
+if TYPE_CHECKING:
+    from lopsided.runs.recipe_run import RecipeRun
+    from lopsided.runs.until_decided import State
+    from lopsided.runs.worker import Done
+    from lopsided.store.parts import Store
+
+
+def run(
+    target: str,
+    /,
+    *,
+    scale: str = "laptop",
+    seeds: int | None = None,
+    set_: Annotated[tuple[str, ...], Parameter(name="--set", consume_multiple=True, negative="")] = (),
+    until_decided: Annotated[bool, Parameter(negative="")] = False,
+    for_: Annotated[str | None, Parameter(name="--for")] = None,
+    out: Out = OUT,
+    as_json: Json = False,
+) -> None:
+    """Run a recipe (its name), a recipe file (FILE.py) or a spec (SPEC.json), then write its report.
+
+    What is already in the store is not trained again.
+
+    Parameters
+    ----------
+    target
+        Name of a recipe, a Python file that defines one, or a JSON file that holds a spec.
+    scale
+        smoke (seconds, exercises the code), laptop (must show the effect) or paper (the paper's numbers).
+    seeds
+        Members per arm; the recipe's own number if left out.
+    set_
+        Changes to every arm's spec: key=value, for example --set steps=500 optimizer.lr=0.01.
+    until_decided
+        Then freeze the best settings and train new seeds, 8, 16, 32, 64, until every claim is decided.
+    for_
+        Stop cleanly when this time is over: 30m, 2h. The same command goes on.
+    out
+        Folder of the store.
+    as_json
+        Print one JSON document on stdout, nothing else.
+    """
+    from lopsided.report.live import Display, Screen
+    from lopsided.runs.recipe_run import prepare
+    from lopsided.runs.reports import write_report
+    from lopsided.runs.signals import duration, stop_on_signals, stopped_after
+    from lopsided.store.parts import Store
+
+    asked = prepare(target, scale, seeds, set_)
+    store = Store(out)
+    names = {spec.content_hash(): name for name, spec in asked.arms.items()}
+    store.require_writable()
+    log = store.root / "logs" / f"{asked.label}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
+    log.parent.mkdir(exist_ok=True)
+    seconds = None if for_ is None else duration(for_)
+    with (
+        stop_on_signals() as stop,
+        stopped_after(seconds, stop) as over,
+        Display(Screen(), names, asked.recipe.metric, log) as display,
+    ):
+        done, judged, left = _trained(asked, store, display, stop, until_decided, over)
+    store = store.as_of_now()
+    asked = asked.grown(store)
+    results = judged.results if judged is not None and judged.results is not None else asked.results(store)
+    if left or results is None:
+        print(
+            f"lopsided: {for_} are over; what is computed is committed, and the same command goes on", file=sys.stderr
+        )
+    if results is None:
+        return
+    claims = asked.marked(judged.claims if judged is not None else asked.claims(results), store)
+    page = write_report(store, [(asked, results, claims)], store.root / "reports" / asked.label / "index.html")
+    from lopsided.report.summary import arm_summaries
+
+    arms = arm_summaries(results, asked.recipe)
+    if as_json:
+        print_json(
+            {
+                "recipe": asked.recipe.name,
+                "scale": scale,
+                "out": str(store.root.absolute()),
+                "report": str(page.absolute()),
+                "trained": done.trained,
+                "arms": arms,
+                "claims": [c.as_json() for c in claims],
+            }
+        )
+        return
+    from lopsided.report.terminal import outcome
+
+    outcome(asked.recipe, scale, arms, claims, done, page, asked.overrides)
+
+
+def _trained(
+    asked: RecipeRun, store: Store, display: Any, stop: threading.Event, until: bool, over: threading.Event
+) -> tuple[Done, State | None, bool]:
+    """What was trained, the state of the looks if there were any, and whether the time was over before the end."""
+    from lopsided.core.errors import Stopped
+    from lopsided.runs.until_decided import looked, until_decided
+    from lopsided.runs.worker import Done
+
+    try:
+        if until:
+            state, done = until_decided(asked, store, display, stop)
+            return done, state, False
+        return asked.train(store, display, stop), None, False
+    except Stopped:
+        if not over.is_set():
+            raise
+        now = store.as_of_now()
+        return Done(0, 0, 0.0, 0), looked(asked.grown(now), now) if until else None, True

@@ -1,0 +1,55 @@
+"""Deciding while seeds come in: how much of the 5 % each look may spend.
+
+Looks are planned before the first judged seed. At look k of n_k seeds the claim is tested at a level of its own, found
+so that the chance of any wrong verdict on one side, over all looks, is SIDE: Lan and DeMets's spending function
+SIDE ln(1 + (e - 1) n_k / n_last), which is close to Pocock's equal levels. The interval shown at a look is the one of
+that level: a repeated confidence interval (Jennison and Turnbull 1989), right at every look at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+from scipy import stats as sps
+
+LOOKS = (8, 16, 32, 64)
+"""Seeds that are there at each look."""
+SIDE = 0.025
+POINTS, WIDEST = 1201, 8.0
+
+
+@cache
+def bounds(looks: Sequence[int] = LOOKS) -> tuple[float, ...]:
+    """Critical values of a standard normal statistic whose increments are independent."""
+    share = np.array(looks, float) / looks[-1]
+    spend = np.diff(SIDE * np.log1p((np.e - 1) * share), prepend=0.0)
+    # The density of the sum of all increments so far (a Brownian motion), of runs that have not stopped.
+    grid = np.linspace(-WIDEST, WIDEST, POINTS)
+    step = grid[1] - grid[0]
+    found: list[float] = []
+    density = np.zeros(POINTS)
+    for k, t in enumerate(share):
+        sd = (t - (share[k - 1] if k else 0.0)) ** 0.5
+        if k == 0:
+            density = sps.norm.pdf(grid, scale=sd)
+        else:
+            density = (density[None] * sps.norm.pdf(grid[:, None] - grid[None], scale=sd)).sum(1) * step
+        tail = (np.cumsum(density[::-1])[::-1] - density / 2) * step
+        at = float(np.interp(-spend[k], -tail, grid))  # the tail falls
+        found.append(at / t**0.5)
+        density = np.where(np.abs(grid) < at, density, 0.0)
+    return tuple(map(float, found))
+
+
+def level(look: int, looks: Sequence[int] = LOOKS) -> float:
+    """Two-sided level of the test at a look; the interval there covers 1 - level."""
+    return float(2 * sps.norm.sf(bounds(tuple(looks))[look]))
+
+
+def seeds_needed(p_value: float, seeds: int, power: float = 0.8, side: float = SIDE) -> int:
+    """Seeds at which a claim whose effect is the measured one would be decided with a probability of `power`."""
+    z = float(sps.norm.isf(max(p_value / 2, 1e-12)))
+    wanted = float(sps.norm.isf(side) + sps.norm.ppf(power))
+    return int(np.ceil(seeds * (wanted / z) ** 2)) if z > 1e-3 else 10**6

@@ -1,0 +1,145 @@
+"""Seeds until every claim is decided: a plan that stands before the first judged seed, looks, arms that stop."""
+
+import json
+import threading
+
+import pytest
+
+from lopsided.cli import main
+from lopsided.core.errors import InputError, Stopped, StoreError
+from lopsided.core.recipe import Recipe, arm, swept
+from lopsided.recipe import ahead, higher
+from lopsided.report.panels import Figure
+from lopsided.runs.recipe_run import RecipeRun
+from lopsided.runs.until_decided import Plan, looked, read, replay, until_decided
+from lopsided.stats.sequential import bounds, level, seeds_needed
+from lopsided.stats.verdict import Statement
+from lopsided.store.parts import Store
+from tests.library.test_sweeps import spec
+
+LOOKS = (8, 16)
+
+
+@pytest.fixture(autouse=True)
+def _few_looks(monkeypatch):
+    monkeypatch.setattr(Plan.__init__, "__defaults__", (LOOKS,))
+
+
+def recipe_of(claims=None, rates=(0.5, 0.75, 1.1)):
+    def arms(scale):
+        yield from swept(spec, {"lr": rates}, data="fresh")
+        for lr in (0.05, 0.5):
+            yield arm(spec(lr, 256), data=f"rate {lr:g}")
+
+    rated = {"data": "rate 0.05"}
+
+    def equal(r):
+        accuracy = r.where(data="fresh")[0].final("test/accuracy")
+        return higher(accuracy, accuracy, "accuracy")
+
+    statements = [
+        Statement("the large rate is faster", "", ahead({"data": "rate 0.5"}, of=rated)),
+        Statement("fresh data end above themselves", "", equal),
+    ]
+    return Recipe(
+        name="until-test",
+        paper="ours",
+        figure_number="none",
+        question="?",
+        about="",
+        arms=arms,
+        scales={"smoke": (3, 1), "laptop": (6, 1)},
+        claims=claims or statements,
+        figure=lambda r: Figure("none", []),
+    )
+
+
+def asked_for(recipe):
+    return RecipeRun(recipe, "laptop", recipe.specs("laptop"), 6)
+
+
+def test_looks_go_on_for_open_claims_and_the_arms_that_they_read(tmp_path):
+    asked, store = asked_for(recipe_of()), Store(tmp_path)
+    state, done = until_decided(asked, store)
+    faster, equal = state.claims
+    assert faster.verdict == "holds"
+    assert f"look 1 of 2, 8 seeds, level {level(0, LOOKS):.3g}" in faster.test
+    assert equal.verdict == "inconclusive"
+    assert "look 2 of 2, 16 seeds" in equal.test
+    assert (state.looks, state.seeds, state.wanted) == (2, 16, ())
+    complete = [digest for digest, _ in Store(tmp_path).complete()]
+    trained = {name: complete.count(s.content_hash()) for name, s in asked.grown(store.as_of_now()).arms.items()}
+    assert trained["rate 0.05"] == trained["rate 0.5"] == 6 + 8  # six that chose, one look
+    best = read(asked, store).arms[0]
+    assert best.startswith("fresh")
+    assert all(n == (6 + 16 if name == best else 6) for name, n in trained.items() if name.startswith("fresh"))
+    assert done.trained == sum(trained.values())
+    again, nothing = until_decided(asked, Store(tmp_path))
+    assert (again.claims, nothing.trained) == (state.claims, 0)
+
+
+def test_the_plan_stands_before_the_first_judged_seed(tmp_path):
+    asked, store, stop = asked_for(recipe_of()), Store(tmp_path), threading.Event()
+
+    def halt(progress):
+        if any(m.seed >= 6 for m in progress.members):
+            stop.set()
+
+    with pytest.raises(Stopped):
+        until_decided(asked, store, halt, stop)
+    plan = read(asked, store)
+    assert plan is not None
+    assert plan.first == 6
+    assert looked(asked.grown(store.as_of_now()), store.as_of_now()) is None
+    state, _ = until_decided(asked, Store(tmp_path))
+    assert read(asked, store) == plan
+    assert state.claims == replay(asked.grown(Store(tmp_path)), plan, Store(tmp_path)).claims
+
+
+def test_other_claims_need_another_plan(tmp_path):
+    asked = asked_for(recipe_of())
+    until_decided(asked, Store(tmp_path))
+    other = asked_for(recipe_of([Statement("something else", "", lambda r: None)]))
+    with pytest.raises(StoreError, match="made for other claims"):
+        until_decided(other, Store(tmp_path))
+    (file,) = (tmp_path / "plans").iterdir()
+    file.write_text("{}")
+    with pytest.raises(StoreError, match="is no plan"):
+        until_decided(asked, Store(tmp_path))
+
+
+def test_smoke_scale_decides_nothing(tmp_path):
+    recipe = recipe_of()
+    with pytest.raises(InputError, match="scale smoke has no claims to decide"):
+        until_decided(RecipeRun(recipe, "smoke", recipe.specs("smoke"), 3), Store(tmp_path))
+
+
+def test_a_time_limit_ends_well_and_the_same_command_goes_on(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    long = json.loads(spec(0.5).canonical_json())
+    (tmp_path / "long.json").write_text(json.dumps({**long, "steps": 10**6, "until": None}))
+    with pytest.raises(SystemExit) as stopped:
+        main(["run", "long.json", "--seeds", "2", "--out", "runs", "--for", "3s"])
+    assert not stopped.value.code
+    assert "3s are over" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", ["soon", "0m", "5", "1w", "nanh"])
+def test_a_time_that_is_none_is_one_line(words, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as stopped:
+        main(["run", "tour", "--scale", "smoke", "--for", words])
+    assert stopped.value.code == 2
+    assert "a number and s, m, h or d" in capsys.readouterr().err
+
+
+def test_levels_are_those_of_the_literature():
+    """Lan and DeMets, Pocock-type spending of .025, looks at 1/8, 1/4, 1/2 and all (R's gsDesign: 2.586, 2.560, 2.384,
+    2.231)."""
+    assert bounds((8, 16, 32, 64)) == pytest.approx((2.586, 2.560, 2.384, 2.231), abs=0.005)
+    assert level(0, (8,)) == pytest.approx(0.05, abs=1e-3)
+
+
+def test_seeds_that_would_decide():
+    assert seeds_needed(0.05, 16) == 33  # ((1.96 + .84) / 1.96)^2 of what there is
+    assert seeds_needed(1.0, 16) == 10**6
