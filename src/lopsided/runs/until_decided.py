@@ -98,32 +98,32 @@ def seeds_needed(claim: Claim, seeds: int) -> int | None:
 def replay(asked: RecipeRun, plan: Plan, store: Store) -> State:
     """Every look that the folder has the rows for. `asked` is the grown run."""
     recipe = asked.recipe
-    claims = {s.claim: s.not_run(recipe.name, asked.scale) for s in recipe.claims}
+    claims = [s.not_run(recipe.name, asked.scale) for s in recipe.claims]
     wanted, results = plan.arms, None
     for look, count in enumerate(plan.looks):
         seeds = dict.fromkeys(wanted, _seeds(plan, look))
         specs = {name: asked.arms[name] for name in wanted}
         found = load(store, recipe.name, asked.scale, specs, seeds, asked.planned)
         if found is None:
-            return State(list(claims.values()), look, results, wanted, plan.looks[look - 1] if look else 0)
+            return State(list(claims), look, results, wanted, plan.looks[look - 1] if look else 0)
         # Arms that stopped keep the seeds they had; no open claim reads them.
         results = replace(found, arms={**(results.arms if results else {}), **found.arms})
         wanted = _look(asked, plan, results, claims, look, count)
         if not wanted:
-            return State(list(claims.values()), look + 1, results, (), count)
-    return State(list(claims.values()), len(plan.looks), results, (), plan.looks[-1])
+            return State(list(claims), look + 1, results, (), count)
+    return State(list(claims), len(plan.looks), results, (), plan.looks[-1])
 
 
 def _look(
-    asked: RecipeRun, plan: Plan, results: Results, claims: dict[str, Claim], look: int, count: int
+    asked: RecipeRun, plan: Plan, results: Results, claims: list[Claim], look: int, count: int
 ) -> tuple[str, ...]:
-    """Decide the open claims; the arms that those still open read, in the plan's order."""
+    """Decide the open ones of `claims`, in place; the arms that those still open read, in the plan's order."""
     recipe, needed, at = asked.recipe, set(), level(look, plan.looks)
     with decisions.at_level(at):
         with recorded_reads() as shared:
             measured = recipe.measure(results) if recipe.measure else results
-        for statement in recipe.claims:
-            if claims[statement.claim].verdict in DECIDED:
+        for i, statement in enumerate(recipe.claims):
+            if claims[i].verdict in DECIDED:
                 continue
             with recorded_reads() as own:
                 found = statement.decide(measured, recipe.name, asked.scale)
@@ -132,7 +132,7 @@ def _look(
             if edges:
                 found = replace(found, verdict="inconclusive")
                 said = f"{said}; best at the end of its sweep: {', '.join(edges)}"
-            claims[statement.claim] = replace(found, test=said)
+            claims[i] = replace(found, test=said)
             if found.verdict not in DECIDED and not edges:
                 needed |= {*shared, *own}
     # What `measure` makes of all arms needs all of them.

@@ -187,7 +187,7 @@ def centre(values: np.ndarray, null: float, level: float = 0.95, ratio: bool = F
         logs = np.log(values)
         low, high = (float(np.exp(v)) for v in centre_interval(logs, level))
         tails = sign_flip(logs - np.log(null))
-        return Comparison(float(np.exp(logs.mean())), low, high, tails, "geometric mean", "sign flips of logarithms")
+        return Comparison(float(np.exp(logs.mean())), low, high, tails, "geometric mean of", "sign flips of logarithms")
     low, high = centre_interval(values, level)
     return Comparison(float(values.mean()), low, high, sign_flip(values - null), "mean", "sign flips")
 
@@ -196,10 +196,12 @@ def share(meets: np.ndarray, null: float, level: float = 0.95) -> Comparison:
     """Share of members (M,) that meet a criterion, with the exact binomial test and Clopper and Pearson's interval."""
     count, n = int(np.sum(meets)), len(meets)
     if n == 0:
-        return Comparison(np.nan, 0.0, 1.0, NOTHING, "share", "no members")
+        return Comparison(np.nan, 0.0, 1.0, NOTHING, "share of", "no members")
     found = sps.binomtest(count, n).proportion_ci(level, method="exact")
     tails = Tails(*(float(sps.binomtest(count, n, null, alternative=a).pvalue) for a in ("greater", "less")))
-    return Comparison(count / n, found.low, found.high, tails, "share", "exact binomial test, Clopper-Pearson interval")
+    return Comparison(
+        count / n, found.low, found.high, tails, "share of", "exact binomial test, Clopper-Pearson interval"
+    )
 
 
 def _pairs(a: np.ndarray, b: np.ndarray) -> bool:

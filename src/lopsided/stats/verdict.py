@@ -71,7 +71,7 @@ class Claim:
     @classmethod
     def of_json(cls, data: Mapping[str, Any]) -> Claim:
         """What `as_json` gave."""
-        fields = {key: value for key, value in data.items() if key != "replicates"}
+        fields = {key: value for key, value in data.items() if key not in ("replicates", "seeds_needed")}
         return cls(**{**fields, "interval": tuple(data["interval"])})
 
 
