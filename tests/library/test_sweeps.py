@@ -87,15 +87,26 @@ def test_one_fold_chooses_for_the_others_where_it_is_asked_to():
     assert found.times().time.tolist() == [500] * 6
 
 
-@pytest.mark.parametrize(("times", "rate", "upper"), [((100, 200, 300), 1.0, False), ((300, 200, 100), 4.0, True)])
-def test_a_best_at_an_end_is_named_and_the_next_rate_beyond(times, rate, upper):
-    rates = (1.0, 2.0, 4.0)
+@pytest.mark.parametrize(
+    ("rates", "times", "more"),
+    [
+        ((1.0, 1.5, 2.0), (100, 200, 300), [1 / 1.5]),
+        ((1.0, 1.5, 2.0), (300, 200, 100), [2 * 2 / 1.5]),
+        ((1.0, 3.0, 4.0), (300, 200, 100), [4 * 4 / 3]),
+        ((1.0, 4.0), (300, 100), [2.0, 6.0]),
+        ((1.0, 1.4, 1.9), (300, 100, 300), []),
+        ((1.0, 1.4, 4.0), (300, 100, 300), [(1.4 * 4.0) ** 0.5]),
+    ],
+)
+def test_what_a_sweep_lacks_around_its_best(rates, times, more):
+    """Ends are one step further, wide gaps beside the best are halved."""
     results = made(dict(zip(rates, times, strict=True)))
-    assert {(arm.coordinates["lr"], end) for arm, _, end in best(results, data="x").edges} == {(rate, upper)}
+    at = {arm.coordinates["lr"] for arm, _ in best(results, data="x").edges}
+    assert at == {rates[int(np.argmin(times))]} & {rates[0], rates[-1]}
     planned = {each.name: each for each in swept(spec, {"lr": rates}, data="x")}
-    (more,) = beyond(results, planned)
-    assert more.coordinates["lr"] == (6.0 if upper else pytest.approx(1 / 1.5, rel=1e-3))
-    assert more.spec.optimizer.lr == more.coordinates["lr"]
+    found = beyond(results, planned)
+    assert [each.coordinates["lr"] for each in found] == [pytest.approx(rate, rel=1e-3) for rate in more]
+    assert all(each.spec.optimizer.lr == each.coordinates["lr"] for each in found)
 
 
 def test_a_best_inside_is_no_edge_and_a_single_rate_is_no_sweep():

@@ -6,8 +6,8 @@ grow relative to one another, an optimizer whose steps do not depend on the grad
     lopsided run adam --scale laptop
 
 `laptop` changes: (14, 6)-parity, N = 2^11 against all 2^14 inputs, full batches, depths 2 and 4. Rates are swept per
-arm; one seed in three chooses, the others are judged. AdamW is so fast that it is looked at every 4 steps. "The same
-steps" means that neither arm needs 25 % more.
+arm; each third of the seeds is judged at what the others choose. AdamW is so fast that it is looked at every 4 steps.
+"The same steps" means that neither arm needs 25 % more.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ online training.
 
 `laptop` changes: (10, 4)-parity, a transformer of width 32 with 4 heads, an online run of 8,000 steps of 32 samples (so
 that subsets have 800 to 5,120 samples; there are 1,024 different inputs, and larger subsets hold most of them several
-times). Training accuracy is that of an epoch's batches. Learning rate and beta_2 are swept per arm; one seed in three
-chooses, the others are judged. "Comparable" means that neither needs 25 % more steps.
+times). Training accuracy is that of an epoch's batches. Learning rate and beta_2 are swept per arm; each third of the
+seeds is judged at what the others choose. "Comparable" means that neither needs 25 % more steps.
 """
 
 from __future__ import annotations

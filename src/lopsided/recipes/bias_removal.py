@@ -9,7 +9,7 @@ small set as fast as before.
 `laptop` changes: (14, 6)-parity, N = 2^11 against the whole population of 2^14 inputs, full-batch gradient descent.
 Balanced sets consist of pairs x, -x, or of two pairs with opposite labels, so all means are exactly zero; pairs carry
 the second moments of half as many independent samples, a detail that the paper leaves open. Rates are swept per arm;
-one seed in three chooses, the others are judged.
+each third of the seeds is judged at what the others choose.
 """
 
 from __future__ import annotations

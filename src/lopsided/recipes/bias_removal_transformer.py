@@ -7,7 +7,7 @@ has mean input zero, also when mean label and mean input of each label are zero.
 
 `laptop` changes: (10, 4)-parity, a transformer of width 32 with 4 heads, six phases of an online run of 8,000 steps.
 Balanced subsets consist of pairs x, -x, or of two pairs with opposite labels, as in `bias-removal`. Learning rate and
-beta_2 are swept per arm; one seed in three chooses, the others are judged.
+beta_2 are swept per arm; each third of the seeds is judged at what the others choose.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ beforehand. Paper: minor effects unless 2^m is tiny.
     lopsided run biased-online --scale laptop
 
 `laptop` changes: N = 2^13 for the small set, m in {4, 6, 8, 10, 12}, (20, 6)-parity with mini-batches of 128 as in the
-paper. A biased stream is tested on unbiased inputs. Rates are swept per arm; one seed in three chooses, the others are
-judged.
+paper. A biased stream is tested on unbiased inputs. Rates are swept per arm; each third of the seeds is judged at what
+the others choose.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ extremely small set.
     lopsided run biased-online-transformer --scale laptop
 
 `laptop` changes: (10, 4)-parity, a transformer of width 32 with 4 heads, six phases of an online run of 8,000 steps.
-Tested on unbiased inputs. Learning rates are swept per arm, beta_2 is .95; one seed in three chooses, the others are
-judged.
+Tested on unbiased inputs. Learning rates are swept per arm, beta_2 is .95; each third of the seeds is judged at what
+the others choose.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ Paper C, figure 10 (b): transformers with mini-batches; the gap is bigger on (20
 
 `laptop` changes: (10, 4)- against (6, 4)-parity, so that the number of relevant coordinates stays and the others go, as
 in the paper; a transformer of width 32 with 4 heads, six phases of an online run of 8,000 steps. Learning rate and
-beta_2 are swept per arm; one seed in three chooses, the others are judged. The gap is the ratio of median steps to
-learn.
+beta_2 are swept per arm; each third of the seeds is judged at what the others choose. The gap is the ratio of median
+steps to learn.
 """
 
 from __future__ import annotations

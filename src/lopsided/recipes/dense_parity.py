@@ -5,9 +5,9 @@ and queries of few coordinates do not make easier. Paper: the small set is still
 
     lopsided run dense-parity --scale laptop
 
-`laptop` changes: (12, 12)-parity, N = 2^11 against all 2^12 inputs (half of them: with fewer the perceptron
-over-fits), a member counts as having learned at a test accuracy of 0.9. Rates are swept per arm; one seed in three
-chooses, the others are judged.
+`laptop` changes: (12, 12)-parity, N = 2^11 against all 2^12 inputs (half of them: with fewer the perceptron over-fits),
+a member counts as having learned at a test accuracy of 0.9. Rates are swept per arm; each third of the seeds is judged
+at what the others choose.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ Paper C, figure 11 (perceptrons on (20, 6)-parity, depths 2, 4, 6, 8 and widths 
     lopsided run depth-width --scale laptop
 
 `laptop` changes: (14, 6)-parity, N = 2^11 against all 2^14 inputs; depths 2 and 3 at width 64, widths 32, 64, 128 at
-depth 2. Rates are swept per arm; one seed in three chooses, the others are judged. A gap is the ratio of median steps
-to learn.
+depth 2. Rates are swept per arm; each third of the seeds is judged at what the others choose. A gap is the ratio of
+median steps to learn.
 """
 
 from __future__ import annotations

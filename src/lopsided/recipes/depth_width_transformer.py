@@ -6,8 +6,8 @@ depth. (`paper` compares 2 with 8. Width is a perceptron's matter in the paper; 
     lopsided run depth-width-transformer --scale laptop
 
 `laptop` changes: (10, 4)-parity, depths 2 and 4 at width 32, width 16 and 32 at depth 2, 4 heads, six phases of an
-online run of 8,000 steps. Learning rates are swept per arm; one seed in three chooses, the
-others are judged. The gap is the ratio of median steps to learn.
+online run of 8,000 steps. Learning rates are swept per arm; each third of the seeds is judged at what the others
+choose. The gap is the ratio of median steps to learn.
 """
 
 from __future__ import annotations

@@ -7,8 +7,9 @@ alpha is the same at every width. (Single-index models: `mup-single-index`.)
     lopsided run mup --scale laptop
 
 `laptop` changes: (14, 6)-parity, N = 2^11 against all 2^14 inputs, width 64, and widths 32 and 128 for alpha on the
-whole population; alpha in {1, 2, 4}; parity only. Rates are swept per arm; one seed in three chooses, the others are
-judged. A gap counts as closed if neither arm needs 25 % more steps. alpha scales weights and biases of its layer.
+whole population; alpha in {1, 2, 4}; parity only. Rates are swept per arm; each third of the seeds is judged at what
+the others choose. A gap counts as closed if neither arm needs 25 % more steps. alpha scales weights and biases of its
+layer.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ does.
     lopsided run mup-single-index --scale laptop
 
 `laptop` changes: width 64; a first phase of 100 steps on 2^12 samples, then 2^14, against 2^14 from the start; learned
-at a test loss of 0.6, a fifth of what answering 0 costs; alpha in {1, 2, 4}. Rates are swept per arm; one seed in
-three chooses, the others are judged. A gap counts as closed if neither arm needs 25 % more steps.
+at a test loss of 0.6, a fifth of what answering 0 costs; alpha in {1, 2, 4}. Rates are swept per arm; each third of the
+seeds is judged at what the others choose. A gap counts as closed if neither arm needs 25 % more steps.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ Paper: W_v needs the small set most; W_q or W_k alone hardly do, but both togeth
     lopsided run parameter-ablation --scale laptop
 
 `laptop` changes: (10, 4)-parity, a transformer of width 32 with 4 heads, at most 8,000 steps of 32 samples. A step has
-two gradients, one of each stream; the axis is steps. Learning rates are swept per arm, beta_2 is .95; one seed in three
-chooses, the others are judged.
+two gradients, one of each stream; the axis is steps. Learning rates are swept per arm, beta_2 is .95; each third of the
+seeds is judged at what the others choose.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ gap. Six phases gain little from rate and scale, and QK norm slows them down.
 
 `laptop` changes: (10, 4)-parity, a transformer of width 32 with 4 heads, at most 8,000 steps of 32 samples. Swept per
 arm: the learning rate, and beta_2 (default, QK norm) or the factor on W_q and W_k (rate or scale); QK norm's grid goes
-to a lower rate and a higher beta_2, where trials had it best. One seed in three chooses, the others are judged. A gap
-is the ratio of median steps to learn, fresh samples over six phases.
+to a lower rate and a higher beta_2, where trials had it best. Each third of the seeds is judged at what the others
+choose. A gap is the ratio of median steps to learn, fresh samples over six phases.
 """
 
 from __future__ import annotations

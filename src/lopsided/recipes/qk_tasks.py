@@ -7,7 +7,8 @@ single-index model, but hurts both fresh and repeated training on regression and
     lopsided run qk-tasks --scale laptop
 
 `laptop` changes: the tasks, schedules and thresholds of `small-vs-large-transformer`; the scale is 4 times the default.
-Learning rates are swept per arm, with a lower one more for QK norm; one seed in three chooses, the others are judged.
+Learning rates are swept per arm, with a lower one more for QK norm; each third of the seeds is judged at what the
+others choose.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ over-fitting; smaller sets are fast at first and end worse.
 
     lopsided run set-size --scale laptop
 
-`laptop` changes: (14, 6)-parity, N = 2^8 ... 2^14 (all inputs). Rates are swept per arm; one seed in three chooses, the
-others are judged.
+`laptop` changes: (14, 6)-parity, N = 2^8 ... 2^14 (all inputs). Rates are swept per arm; each third of the seeds is
+judged at what the others choose.
 """
 
 from __future__ import annotations

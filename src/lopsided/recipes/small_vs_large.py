@@ -10,8 +10,8 @@ set is ahead of fresh samples; on the single-index model a small set first and a
 `laptop` changes: parity by gradient descent compares N = 2^13 with 2^17; the single-index model compares 100 steps on
 2^12 and the rest on 2^14 samples with 2^14 from the start, and, by SGD, 400 steps on a small set and fresh samples
 after it with fresh samples alone; it counts as learned at a test loss of 0.6, a fifth of what answering 0 costs.
-Learning rates are swept per arm, one seed in three chooses, the others are judged. The loss is logistic for parity (the
-paper names none), square for the single-index model.
+Learning rates are swept per arm, each third of the seeds is judged at what the others choose. The loss is logistic for
+parity (the paper names none), square for the single-index model.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ phases each). Paper: in all four the repeated sets are ahead throughout.
 decimal digits each modulo 7; width 32 with 4 heads, batches of 32. Schedules are the paper's, as shares of an online
 run of 6,000 to 8,000 steps. Learned: 95 % accuracy (parity), 90 % (addition), a loss of 1 (single-index: a third of
 answering 0; regression: that of least squares on one example). Learning rate and, for parity, beta_2 are swept per arm;
-one seed in three chooses, the others are judged.
+each third of the seeds is judged at what the others choose.
 """
 
 from __future__ import annotations

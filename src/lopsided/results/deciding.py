@@ -54,7 +54,7 @@ def _with_share(claim: Claim, others: Sequence[Claim]) -> Claim:
 
 
 def _with_edges(claim: Claim, choices: Sequence[Tuned]) -> Claim:
-    ends = {f"{key} = {arm.coordinates[key]:g} of {t.name!r}" for t in choices for arm, key, _ in t.edges}
+    ends = {f"{key} = {arm.coordinates[key]:g} of {t.name!r}" for t in choices for arm, key in t.edges}
     if not ends:
         return claim
     verdict = "inconclusive" if claim.verdict in ("holds", "contradicted") else claim.verdict

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lopsided.core.recipe import Recipe
 
 LARGEST_STEP = 1.5
-"""A sweep is extended by its own ratio of neighbouring rates, or this if that is larger."""
+"""Around a best rate, neighbours are no further apart than this factor (and 1 % for rounded numbers)."""
 
 
 @dataclass(frozen=True)
@@ -53,16 +53,16 @@ class Tuned:
         return f"{self.name} ({settings})" if settings else self.name
 
     @property
-    def edges(self) -> list[tuple[Arm, str, bool]]:
-        """Chosen arms that lie at an end of their sweep: the arm, the setting, whether it is the upper end."""
-        distinct = {each.name: each for each in (self.arm, *self.chosen)}
-        return [
-            (arm, key, upper)
-            for arm in distinct.values()
-            for key, values in scales(self.group).items()
-            for upper in (False, True)
-            if arm.coordinates[key] == (max if upper else min)(values)
-        ]
+    def distinct(self) -> list[Arm]:
+        """The arms that somebody chose."""
+        return list({each.name: each for each in (self.arm, *self.chosen)}.values())
+
+    @property
+    def edges(self) -> list[tuple[Arm, str]]:
+        """Chosen arms that lie at an end of their sweep, and the setting."""
+        values = scales(self.group)
+        ends = {key: (found[0], found[-1]) for key, found in values.items()}
+        return [(arm, key) for arm in self.distinct for key in values if arm.coordinates[key] in ends[key]]
 
     def times(self, axis: Axis = "steps") -> Times:
         """Time to learn of the judged members, by the rule of the arm's spec."""
@@ -118,18 +118,34 @@ def shown(recipe: Recipe, results: Results) -> Sequence[str]:
 
 
 def beyond(results: Results, planned: dict[str, ArmSpec]) -> list[ArmSpec]:
-    """Arms one step beyond every end at which a best setting lies: what a sweep lacks before its best is bracketed."""
+    """Arms that sweeps lack before every best setting is bracketed: one step beyond an end at which it lies, and
+    between it and neighbours that are more than LARGEST_STEP away."""
     found: dict[str, ArmSpec] = {}
     for group in groups([arm for arm in results.arms.values() if arm.swept]).values():
-        for arm, key, upper in _best(group, None).edges:
-            values = scales(group)[key]
-            ratio = min(values[-1] / values[-2] if upper else values[1] / values[0], LARGEST_STEP)
-            value = float(f"{values[-1] * ratio if upper else values[0] / ratio:.4g}")
-            point = {k: float(arm.coordinates[k]) for k in arm.swept} | {key: value}
-            extended = planned[arm.name].moved(point)
-            if extended is not None and extended.name not in planned:
-                found[extended.name] = extended
+        for arm in _best(group, None).distinct:
+            for key, values in scales(group).items():
+                for value in _missing(values, float(arm.coordinates[key])):
+                    point = {k: float(arm.coordinates[k]) for k in arm.swept} | {key: value}
+                    more = planned[arm.name].moved(point)
+                    if more is not None and more.name not in planned:
+                        found[more.name] = more
     return list(found.values())
+
+
+def _missing(values: Sequence[float], best: float) -> Iterator[float]:
+    """What stands not yet on either side of the best of some rising values."""
+    i = values.index(best)
+    for j, end in ((i - 1, i == 0), (i + 1, i == len(values) - 1)):
+        if end:
+            inner = values[1] / values[0] if i == 0 else values[-1] / values[-2]
+            step = min(inner, LARGEST_STEP)
+            yield _rounded(best / step if i == 0 else best * step)
+        elif max(values[j], best) / min(values[j], best) > 1.01 * LARGEST_STEP:
+            yield _rounded((values[j] * best) ** 0.5)
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.4g}")
 
 
 _choices: ContextVar[list[Tuned] | None] = ContextVar("choices", default=None)

@@ -167,7 +167,7 @@ def _write(asked: RecipeRun, store: Store) -> Plan:
     kept = [name for name in asked.arms if name not in swept]
     best = {each.arm.name: each.edges for each in tuned if each.arm.swept}
     arms = tuple(name for name in asked.arms if name in {*kept, *best})
-    plan = Plan(asked.seeds, arms, tuple(n for n, edges in best.items() if any(a.name == n for a, *_ in edges)),
+    plan = Plan(asked.seeds, arms, tuple(n for n, edges in best.items() if any(a.name == n for a, _ in edges)),
                 tuple(s.claim for s in asked.recipe.claims))  # fmt: skip
     file = _file(asked, store)
     file.parent.mkdir(exist_ok=True)
