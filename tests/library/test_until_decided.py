@@ -2,6 +2,7 @@
 
 import json
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -108,10 +109,10 @@ def test_other_claims_need_another_plan(tmp_path):
         until_decided(asked, Store(tmp_path))
 
 
-def test_smoke_scale_decides_nothing(tmp_path):
-    recipe = recipe_of()
-    with pytest.raises(InputError, match="scale smoke has no claims to decide"):
-        until_decided(RecipeRun(recipe, "smoke", recipe.specs("smoke"), 3), Store(tmp_path))
+def test_a_recipe_without_claims_has_nothing_to_decide(tmp_path):
+    recipe = replace(recipe_of(), claims=())
+    with pytest.raises(InputError, match="until-test has no claims to decide"):
+        until_decided(asked_for(recipe), Store(tmp_path))
 
 
 def test_a_time_limit_ends_well_and_the_same_command_goes_on(tmp_path, capsys, monkeypatch):

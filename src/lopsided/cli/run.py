@@ -115,7 +115,7 @@ def _trained(
     from lopsided.runs.worker import Done
 
     try:
-        if until:
+        if until and asked.scale != "smoke":  # which has no verdicts
             state, done = until_decided(asked, store, display, stop)
             return done, state, False
         return asked.train(store, display, stop), None, False

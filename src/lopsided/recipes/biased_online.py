@@ -59,6 +59,7 @@ recipe = Recipe(
             "a repeated small set needs fewer steps than fresh samples",
             "ahead throughout (fig. 2a, 3b)",
             ahead(SMALL, of={**FRESH, "bias_of": None}),
+            history="12 seeds were raised to 60 after they had decided little",
         ),
         *(
             Statement(

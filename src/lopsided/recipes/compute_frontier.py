@@ -75,7 +75,7 @@ def law(at, values):
 
 def like_idealised(r):
     at, measured = grid(r), frontiers(r, "measured")
-    window = law(at, measured)[3:5]
+    window = law(at, measured).window
     difference = each_slope(at, measured, window) - each_slope(at, frontiers(r, "theory"), window)
     return near(difference / abs(EXPONENT), 0.0, 0.1, "difference of slopes over the exponent's size")
 
@@ -150,6 +150,7 @@ recipe = Recipe(
             "the compute-optimal width grows with compute",
             "m ~ C^(1/(1+beta)), from proposition 2.2",
             wider_with_compute,
+            number=1 / (1 + BETA),
         ),
     ],
     figure=figure,

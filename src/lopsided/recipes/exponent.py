@@ -109,6 +109,7 @@ recipe = Recipe(
                 "rank bin with less compute than that exponent",
                 "not in the paper",
                 beats_the_best_fixed(start),
+                history="" if start == 1.5 else "this arm was added after the one from 1.5 had been seen",
             )
             for start in STARTS
         ),

@@ -24,6 +24,7 @@ from lopsided.recipes._language import GPT2_SMALL, adamw, causal, language
 
 ANSWER = "worked/answer"
 LEARNED = 0.25
+LONGER = "1,000 steps were raised to 2,000 after the rows of 1,000 on the same seeds had been seen"
 UNIFORM_LAW, POWER_LAW, ANNEALED = "uniform", "power law", "annealed"
 LAWS = {UNIFORM_LAW: UNIFORM, POWER_LAW: power_law(1.0), ANNEALED: annealed(1.5, 0.0, 0.5)}
 FORMS: dict[str, dict[str, Any]] = {
@@ -112,16 +113,19 @@ recipe = Recipe(
             "modular: power-law numbers end above uniform numbers in right answers",
             FASTER,
             ends_higher(UNIFORM_LAW, POWER_LAW, "modular"),
+            history=LONGER,
         ),
         Statement(
             "plain: power-law numbers end above uniform numbers in right answers",
             FASTER,
             ends_higher(UNIFORM_LAW, POWER_LAW, "plain"),
+            history=LONGER,
         ),
         Statement(
             "merged steps: power-law numbers end above uniform numbers in right answers",
             FASTER,
             ends_higher(UNIFORM_LAW, POWER_LAW, "merged steps"),
+            history=LONGER,
         ),
         Statement(
             "modular: a quarter of the answers are right with less compute under power-law than under uniform numbers",
@@ -137,6 +141,7 @@ recipe = Recipe(
             "modular: annealing the exponent from 1.5 to 0 in the first half ends above the fixed power law",
             "not in the paper",
             ends_higher(POWER_LAW, ANNEALED, "modular"),
+            history=LONGER,
         ),
     ],
     figure=figure,

@@ -123,7 +123,7 @@ def recovery(k):
         of = f"log median samples to recovery against {SCALING[k]}"
         return slope_near(of_points(order(k, d), times), 1.0, TOLERANCE, of)
 
-    return Statement(f"k = {k}: recovery takes ~ {SCALING[k]} samples", f"Õ({SCALING[k]}) (BAGJ21)", test)
+    return Statement(f"k = {k}: recovery takes ~ {SCALING[k]} samples", f"Õ({SCALING[k]}) (BAGJ21)", test, 1.0)
 
 
 def sharpens(law, wanted, axis):

@@ -61,7 +61,7 @@ def falls_as_predicted(degree, beta):
         return slope_near(found, exponent, TOLERANCE * abs(exponent), "log expected loss against steps")
 
     said = f"J = {degree}, beta = {beta:g}: the loss falls as time to the power (1 - 2 beta) / beta = {exponent:.3g}"
-    return Statement(said, f"slope {exponent:.3g} (proposition 2.2)", test)
+    return Statement(said, f"slope {exponent:.3g} (proposition 2.2)", test, exponent)
 
 
 def like_idealised(degree):
@@ -70,7 +70,7 @@ def like_idealised(degree):
         ratios = []
         for beta in BETAS:
             measured, ideal = pair(r, degree, beta)
-            window = law(measured)[3:5]
+            window = law(measured).window
             both = [each_slope(each.steps, expected_loss(each), window) for each in (measured, ideal)]
             ratios.append((both[0] - both[1]) / abs(time_exponent(beta)))
         worst = int(np.argmax(np.abs(np.mean(ratios, 1))))

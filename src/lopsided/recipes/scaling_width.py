@@ -48,18 +48,18 @@ def counts(every):
     return np.stack([each.final("directions/count") for each in every], 1)
 
 
-def plateau(beta, said, paper, exponent):
+def plateau(beta, said, paper, exponent, number=None):
     def test(r):
         law, expected = of_points(widths(r), final(r, beta)), exponent(r)
         return slope_near(law, expected, TOLERANCE * abs(expected), "median final loss against m")
 
-    return Statement(f"beta = {beta:g}: the plateau falls as {said}", paper, test)
+    return Statement(f"beta = {beta:g}: the plateau falls as {said}", paper, test, number)
 
 
 def plateaus(beta):
     infinite = width_exponent(beta)
     return [
-        plateau(beta, "m^(1-2 beta)", f"slope {infinite:g} (prop. 2.2)", lambda r: infinite),
+        plateau(beta, "m^(1-2 beta)", f"slope {infinite:g} (prop. 2.2)", lambda r: infinite, infinite),
         plateau(
             beta,
             "predicted for finitely many directions",

@@ -113,11 +113,13 @@ recipe = Recipe(
             "full-batch GD: the small set needs fewer steps",
             "1,500 against more than 2,000 steps (fig. 2b)",
             ahead(GD | SMALL, of=GD | LARGE),
+            number=2000 / 1500,
         ),
         Statement(
             "full-batch GD: the small set needs less compute",
             "about 100 times less for 2^14 against 2^20 (fig. 2b)",
             ahead(GD | SMALL, of=GD | LARGE, axis="samples"),
+            number=100.0,
         ),
         Statement(
             "mini-batch SGD: a repeated small set needs fewer steps, and so less compute, than fresh samples",

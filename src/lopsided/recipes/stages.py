@@ -29,6 +29,9 @@ FIRST = {"smoke": 5, "laptop": 10, "paper": 200}
 a logarithmic axis."""
 
 
+WINDOW = "the first version compared stages 2 and 3 together and had no evaluation in stage 1; run again with this one"
+
+
 def arms(scale: ScaleName) -> Arms:
     samples = 64 if scale == "smoke" else 2048
     probes = [{**RANK_BINS, "samples": samples // 4}, {"name": "tail-gradient", "bins": BINS, "samples": samples}]
@@ -109,6 +112,7 @@ recipe = Recipe(
             "in stage 2, the tail's gradient is larger next to skills of bin 1 than next to skills of bins 2 to 4",
             "larger in stage 2 (fig. 3, right)",
             lambda m: above(m[HEAD, 2] / m[MIDDLE, 2], 1.0, RATIO, ratio=True),
+            history=WINDOW,
         ),
         Statement(
             "the same in stage 3",
@@ -119,6 +123,7 @@ recipe = Recipe(
             "the tail's gradient next to skills of bin 1 is larger in stage 2 than in stage 1",
             "the norm increases after stage 1 (fig. 3, right)",
             lambda m: above(m[HEAD, 2] / m[HEAD, 1], 1.0, RATIO, ratio=True),
+            history=WINDOW,
         ),
         Statement(
             "under uniform skills the two gradients are equal within a quarter",

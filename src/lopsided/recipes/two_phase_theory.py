@@ -210,6 +210,7 @@ recipe = Recipe(
             "phase 1 takes sqrt(N) steps: slope 1/2 at fixed a*, within 20 %",
             "T_1 ~ a* sqrt(N) / η (thm 3)",
             lambda r: slope_near(phase_1_law(r), 0.5, 0.1, "log mean phase-1 steps against N"),
+            number=0.5,
         ),
         Statement(
             "good neurons outlast phase 1's bound in fewer than 1 % of settings", "2 a* sqrt(N) / (η c_0)", rarely_late

@@ -91,6 +91,7 @@ def bounds(beta):
             f"beta = {beta:g}: … and its slope is that exponent, within 20 %",
             "the minimax rate (cor. 2.3)",
             lambda r: slope_near(law(r, beta), expected, TOLERANCE * abs(expected), OF),
+            number=expected,
         ),
     ]
 
@@ -148,6 +149,7 @@ recipe = Recipe(
             "the tuned step size falls as the horizon grows",
             "η ~ n^(-1/2), from corollary 2.3",
             smaller_with_the_horizon,
+            number=-0.5,
         ),
     ],
     figure=figure,

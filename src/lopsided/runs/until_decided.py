@@ -66,8 +66,8 @@ def until_decided(
     stop: threading.Event | None = None,
 ) -> tuple[State, Done]:
     """Train what chooses, then look after look what open claims read. Raises `Stopped` when `stop` is set."""
-    if asked.scale == "smoke" or not asked.recipe.claims:
-        raise InputError(f"--until-decided: {asked.recipe.name} at scale {asked.scale} has no claims to decide")
+    if not asked.recipe.claims:
+        raise InputError(f"--until-decided: {asked.recipe.name} has no claims to decide")
     plan, done = read(asked, store), Done(0, 0, 0.0, 0)
     if plan is None:
         done = asked.train(store, progress, stop)

@@ -48,6 +48,11 @@ class PowerLaw(NamedTuple):
         return self.slope - half, self.slope + half
 
     @property
+    def window(self) -> tuple[float, float]:
+        """Where it begins and ends."""
+        return self.begins, self.ends
+
+    @property
     def low(self) -> float:
         return self.interval()[0]
 
