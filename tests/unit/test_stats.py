@@ -314,3 +314,13 @@ def test_no_kind_of_claim_is_wrong_more_than_one_time_in_twenty(case, n):
     """`python -m tests.reference.calibration` prints the table of docs/deciding.md from more trials and seeds."""
     trials = 150
     assert calibration.share(case, n, trials, seed=1) <= sps.binom.ppf(0.995, trials, 0.05) / trials
+
+
+def test_members_that_take_no_time_have_a_ratio():
+    slow, fast = certain(100), Times(np.append(np.full(7, 50.0), 0.0), np.zeros(8, bool))
+    found = decisions.faster(slow, fast, "steps")
+    assert found.verdict == "holds"
+    assert 1.9 < found.effect < 2.1
+    assert (
+        decisions.faster(Times(np.zeros(8), np.zeros(8, bool)), Times(np.zeros(8), np.zeros(8, bool)), "s").effect == 1
+    )

@@ -50,6 +50,7 @@ def compare_times(slow: Times, fast: Times, null: float = 1.0, level: float = 0.
             "ratio of medians of",
             "log-rank permutation; bootstrap interval",
         )
+    slow, fast = _positive(slow, fast)
     logs = Times(np.log(slow.time), slow.censored), Times(np.log(fast.time), fast.censored)
     tails, test = sign_flip(_followed(*logs, float(np.log(null)))), "sign flips of within-seed log ratios"
     if not (slow.censored.any() or fast.censored.any()):
@@ -66,6 +67,13 @@ def compare_times(slow: Times, fast: Times, null: float = 1.0, level: float = 0.
         test = f"{test}, and {said}"
     effect, low, high = (float(np.exp(v)) for v in (effect, low, high))
     return Comparison(effect, low, high, tails, "within-seed ratio of", test)
+
+
+def _positive(*arms: Times) -> list[Times]:
+    """Times of 0 (both of two thresholds reached at once) count as the shortest other one: ratios have to be finite."""
+    every = np.concatenate([t.time for t in arms])
+    least = every[every > 0].min() if (every > 0).any() else 1.0
+    return [Times(np.maximum(t.time, least), t.censored) for t in arms]
 
 
 def _followed(slow: Times, fast: Times, shift: float) -> np.ndarray:
@@ -174,6 +182,7 @@ def _first(times: Times, count: int) -> Times:
 
 def _log_bounds(slow: Times, fast: Times) -> tuple[np.ndarray, np.ndarray]:
     """(M,) smallest and largest possible log ratio of every member."""
+    slow, fast = _positive(slow, fast)
     known = np.log(slow.time) - np.log(fast.time)
     return np.where(fast.censored, -np.inf, known), np.where(slow.censored, np.inf, known)
 
