@@ -120,9 +120,12 @@ def test_a_time_limit_ends_well_and_the_same_command_goes_on(tmp_path, capsys, m
     long = json.loads(spec(0.5).canonical_json())
     (tmp_path / "long.json").write_text(json.dumps({**long, "steps": 10**6, "until": None}))
     with pytest.raises(SystemExit) as stopped:
-        main(["run", "long.json", "--seeds", "2", "--out", "runs", "--for", "3s"])
+        main(["run", "long.json", "--seeds", "2", "--out", "runs", "--for", "3s", "--json"])
     assert not stopped.value.code
-    assert "3s are over" in capsys.readouterr().err
+    out, err = capsys.readouterr()
+    assert "3s are over" in err
+    found = json.loads(out)
+    assert (found["finished"], found["report"], found["arms"]) == (False, None, [])
 
 
 @pytest.mark.parametrize("words", ["soon", "0m", "5", "1w", "nanh"])

@@ -76,30 +76,33 @@ def run(
         done, judged, left = _trained(asked, store, display, stop, until_decided, over)
     store = store.as_of_now()
     asked = asked.grown(store)
-    results = judged.results if judged is not None and judged.results is not None else asked.results(store)
-    if left or results is None:
-        print(
-            f"lopsided: {for_} are over; what is computed is committed, and the same command goes on", file=sys.stderr
-        )
-    if results is None:
-        return
+    results = asked.results(store)  # of the seeds that choose; what is judged has its claims in `judged`
+    if left:
+        said = f"lopsided: {for_} are over; what is computed is committed, and the same command goes on"
+        print(said, file=sys.stderr)
     claims = asked.marked(judged.claims if judged is not None else asked.claims(results), store)
-    page = write_report(store, [(asked, results, claims)], store.root / "reports" / asked.label / "index.html")
-    from lopsided.report.summary import arm_summaries
+    page, arms = None, []
+    if results is not None:
+        from lopsided.report.summary import arm_summaries
 
-    arms = arm_summaries(results, asked.recipe)
+        page = write_report(store, [(asked, results, claims)], store.root / "reports" / asked.label / "index.html")
+        arms = arm_summaries(results, asked.recipe)
     if as_json:
         print_json(
             {
                 "recipe": asked.recipe.name,
                 "scale": scale,
                 "out": str(store.root.absolute()),
-                "report": str(page.absolute()),
+                "report": str(page.absolute()) if page else None,
+                "finished": not left,
                 "trained": done.trained,
+                "seeds": judged.seeds if judged is not None else asked.seeds,
                 "arms": arms,
                 "claims": [c.as_json() for c in claims],
             }
         )
+        return
+    if page is None:
         return
     from lopsided.report.terminal import outcome
 
