@@ -62,8 +62,8 @@ VARIANTS = {
         {"relations": 5, "hops": 2, "people": 7, "facts": 0.5, "train_on": "text"},
     ],
     "grade-school-math": [
-        {},
-        {"ops": (2, 4), "modulus": 23, "merged": True, "context": 256, "tokens": "words", "train_on": "text"},
+        {"ops": (2, 4)},  # longer ones take longer to compile; `tests.reference.oracles` solves them
+        {"ops": (2, 3), "modulus": 23, "merged": True, "context": 256, "tokens": "words", "train_on": "text"},
     ],
 }
 CASES = [
@@ -184,21 +184,24 @@ def test_chance_is_the_best_constant_guess(task):
 @each_task
 @pytest.mark.parametrize("other", [(1, "train"), (0, "test")])
 def test_neighbouring_seeds_and_test_streams_share_no_sample(task, other):
-    """Tasks with more inputs than collisions by chance could hit share none in 10⁵; the streams of words that small
-    tasks draw from are compared in `tests/unit/test_keys.py`."""
+    """Tasks with more inputs than collisions by chance could hit share none in 10⁵ (10⁴ long rows); the streams of words
+    that small tasks draw from are compared in `tests/unit/test_keys.py`."""
     if isinstance(task, FiniteInputs) and task.entropy_bits < 60:
         batches = [counted(draw(task, 4000, *s)[0]) for s in ((0, "train"), other)]
         if batches[0].shape != batches[1].shape:
             return  # questions of another length
         assert (batches[0] == batches[1]).all(axis=1).mean() < 0.5
         return
-    a, b = (counted(draw(task, 100_000, *s)[0]) for s in ((0, "train"), other))
+    many = 100_000 if np.prod(jax.tree.leaves(draw(task, 1)[0])[0].shape) < 100 else 10_000
+    a, b = (counted(draw(task, many, *s)[0]) for s in ((0, "train"), other))
     assert not set(map(bytes, a)) & set(map(bytes, b))
 
 
 @each_task
 def test_levels_are_real_tasks(task):
     """At every level the label is the oracle's for that input; the highest level is the task itself."""
+    if n_levels(task) == 1:
+        pytest.skip("has one level")
     law, latent, key = law_of(task, Uniform()), latent_of(task, stream(0, "world")), stream(0, "train")
     index = jnp.arange(40, dtype=jnp.uint32)
     for level in range(n_levels(task)):
