@@ -184,8 +184,8 @@ def test_chance_is_the_best_constant_guess(task):
 @each_task
 @pytest.mark.parametrize("other", [(1, "train"), (0, "test")])
 def test_neighbouring_seeds_and_test_streams_share_no_sample(task, other):
-    """Tasks with more inputs than collisions by chance could hit share none in 10⁵ (10⁴ long rows); the streams of words
-    that small tasks draw from are compared in `tests/unit/test_keys.py`."""
+    """Tasks with more inputs than collisions by chance could hit share none in 10⁵ (10⁴ long rows); the streams that
+    small tasks draw words from are compared in `tests/unit/test_keys.py`."""
     if isinstance(task, FiniteInputs) and task.entropy_bits < 60:
         batches = [counted(draw(task, 4000, *s)[0]) for s in ((0, "train"), other)]
         if batches[0].shape != batches[1].shape:
