@@ -305,7 +305,7 @@ def test_no_values_have_no_mean():
     assert centre(np.zeros(0), 0.0)[1:3] == (-np.inf, np.inf)
 
 
-NULLS = [case for case in calibration.cases() if case.wrong]
+NULLS = [case for case in calibration.cases() if case.wrong and not case.limit]
 
 
 @pytest.mark.parametrize("n", [8, 16])

@@ -35,7 +35,8 @@ class Tails(NamedTuple):
 
     @property
     def two_sided(self) -> float:
-        return min(1.0, 2 * min(self))
+        """NaN where there was no test."""
+        return float(np.minimum(1.0, 2 * np.minimum(*self)))
 
 
 def sign_flip(values: np.ndarray) -> Tails:
