@@ -8,22 +8,16 @@ import pytest
 
 from lopsided.cli import main
 from lopsided.core.errors import InputError, Stopped, StoreError
-from lopsided.core.recipe import Recipe, arm, swept
+from lopsided.core.recipe import arm, swept
 from lopsided.recipe import ahead, higher
-from lopsided.report.panels import Figure
 from lopsided.runs.recipe_run import RecipeRun
-from lopsided.runs.until_decided import Plan, looked, read, replay, until_decided
+from lopsided.runs.until_decided import looked, read, replay, until_decided
 from lopsided.stats.sequential import bounds, level, seeds_needed
 from lopsided.stats.verdict import Statement
 from lopsided.store.parts import Store
-from tests.library.test_sweeps import spec
+from tests.library.small import small_recipe, spec
 
 LOOKS = (8, 16)
-
-
-@pytest.fixture(autouse=True)
-def _few_looks(monkeypatch):
-    monkeypatch.setattr(Plan.__init__, "__defaults__", (LOOKS,))
 
 
 def recipe_of(claims=None, rates=(0.5, 0.75, 1.1)):
@@ -42,17 +36,7 @@ def recipe_of(claims=None, rates=(0.5, 0.75, 1.1)):
         Statement("the large rate is faster", "", ahead({"data": "rate 0.5"}, of=rated)),
         Statement("fresh data end above themselves", "", equal),
     ]
-    return Recipe(
-        name="until-test",
-        paper="ours",
-        figure_number="none",
-        question="?",
-        about="",
-        arms=arms,
-        scales={"smoke": (3, 1), "laptop": (6, 1)},
-        claims=claims or statements,
-        figure=lambda r: Figure("none", []),
-    )
+    return small_recipe("until-test", arms, claims or statements)
 
 
 def asked_for(recipe):
@@ -61,7 +45,7 @@ def asked_for(recipe):
 
 def test_looks_go_on_for_open_claims_and_the_arms_that_they_read(tmp_path):
     asked, store = asked_for(recipe_of()), Store(tmp_path)
-    state, done = until_decided(asked, store)
+    state, done = until_decided(asked, store, looks=LOOKS)
     faster, equal = state.claims
     assert faster.verdict == "holds"
     assert f"look 1 of 2, 8 seeds, level {level(0, LOOKS):.3g}" in faster.test
@@ -69,13 +53,13 @@ def test_looks_go_on_for_open_claims_and_the_arms_that_they_read(tmp_path):
     assert "look 2 of 2, 16 seeds" in equal.test
     assert (state.looks, state.seeds, state.wanted) == (2, 16, ())
     complete = [digest for digest, _ in Store(tmp_path).complete()]
-    trained = {name: complete.count(s.content_hash()) for name, s in asked.grown(store.as_of_now()).arms.items()}
+    trained = {name: complete.count(s.content_hash()) for name, s in asked.grown(store.as_of_now())[0].arms.items()}
     assert trained["rate 0.05"] == trained["rate 0.5"] == 6 + 8  # six that chose, one look
     best = read(asked, store).arms[0]
     assert best.startswith("fresh")
     assert all(n == (6 + 16 if name == best else 6) for name, n in trained.items() if name.startswith("fresh"))
     assert done.trained == sum(trained.values())
-    again, nothing = until_decided(asked, Store(tmp_path))
+    again, nothing = until_decided(replace(asked, seeds=9), Store(tmp_path))  # the plan stands, whatever is asked now
     assert (again.claims, nothing.trained) == (state.claims, 0)
 
 
@@ -87,26 +71,26 @@ def test_the_plan_stands_before_the_first_judged_seed(tmp_path):
             stop.set()
 
     with pytest.raises(Stopped):
-        until_decided(asked, store, halt, stop)
+        until_decided(asked, store, halt, stop, LOOKS)
     plan = read(asked, store)
     assert plan is not None
     assert plan.first == 6
-    assert looked(asked.grown(store.as_of_now()), store.as_of_now()) is None
-    state, _ = until_decided(asked, Store(tmp_path))
+    assert looked(asked, store.as_of_now()) is None
+    state, _ = until_decided(asked, Store(tmp_path), looks=LOOKS)
     assert read(asked, store) == plan
-    assert state.claims == replay(asked.grown(Store(tmp_path)), plan, Store(tmp_path)).claims
+    assert state.claims == replay(asked.grown(Store(tmp_path))[0], plan, Store(tmp_path)).claims
 
 
 def test_other_claims_need_another_plan(tmp_path):
     asked = asked_for(recipe_of())
-    until_decided(asked, Store(tmp_path))
+    until_decided(asked, Store(tmp_path), looks=LOOKS)
     other = asked_for(recipe_of([Statement("something else", "", lambda r: None)]))
     with pytest.raises(StoreError, match="made for other claims"):
         until_decided(other, Store(tmp_path))
     (file,) = (tmp_path / "plans").iterdir()
     file.write_text("{}")
     with pytest.raises(StoreError, match="is no plan"):
-        until_decided(asked, Store(tmp_path))
+        until_decided(asked, Store(tmp_path), looks=LOOKS)
 
 
 def test_a_recipe_without_claims_has_nothing_to_decide(tmp_path):

@@ -99,8 +99,8 @@ class Comparison:
     def faster(self, at: float, at_least: float = 1.0) -> Verdict:
         """The candidate reaches `at` with less of the axis, by more than a factor `at_least`.
 
-        A bootstrap interval of the ratio of median times and a log-rank permutation test both have to agree. A member
-        that never reaches `at` is censored, never dropped.
+        Members are paired by their place; docs/deciding.md says how within-seed ratios are tested. A member that never
+        reaches `at` is censored, never dropped.
         """
         more = f", by more than {at_least:g} times" if at_least != 1 else ""
         b, c = self.baseline, self.candidate
@@ -121,13 +121,13 @@ class Comparison:
         return _verdict(said, found._replace(measure=f"{found.measure}, {self.baseline.name} / {self.candidate.name}"))
 
     def higher(self) -> Verdict:
-        """The candidate's last values exceed the baseline's (medians)."""
+        """The candidate's last values exceed the baseline's."""
         said = f"{self.candidate.name} ends with a higher {self.metric} than {self.baseline.name}"
         ends = self.baseline.values[:, -1], self.candidate.values[:, -1]
         return _verdict(said, decisions.higher(*ends, f"final {self.metric}"))
 
     def lower(self) -> Verdict:
-        """The candidate's last values lie below the baseline's (medians), as a loss should."""
+        """The candidate's last values lie below the baseline's, as a loss should."""
         b, c = self.baseline, self.candidate
         said = f"{c.name} ends with a lower {self.metric} than {b.name}"
         what = f"final {self.metric}, {b.name} minus {c.name}"

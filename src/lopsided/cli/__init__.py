@@ -76,8 +76,7 @@ def report(
     if page.is_dir() or not page.name:
         raise InputError(f"--output {str(page)!r}: is a folder; name a file")
     store.require_readable()
-    grown = [asked.grown(store) for asked in recorded(store)]
-    found = [(asked, asked.results(store)) for asked in grown]
+    found = [asked.grown(store) for asked in recorded(store)]
     runs = [(asked, r, asked.marked(asked.claims(r), store)) for asked, r in found if r is not None]
     if not runs:
         raise InputError(f"directory = {str(directory)!r}: holds no finished run")
@@ -109,8 +108,8 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
         if found is None:
             claims += [s.not_run(recipe.name, "laptop") for s in recipe.claims]
         else:
-            found = found.grown(store)
-            results, decided = found.results(store), looked(found, store)
+            decided = looked(found, store)
+            found, results = found.grown(store)
             claims += found.marked(decided.claims if decided else found.claims(results), store)
             if results is None:
                 continue

@@ -75,8 +75,7 @@ def run(
     ):
         done, judged, left = _trained(asked, store, display, stop, until_decided, over)
     store = store.as_of_now()
-    asked = asked.grown(store)
-    results = asked.results(store)  # of the seeds that choose; what is judged has its claims in `judged`
+    asked, results = asked.grown(store)  # of the seeds that choose; what is judged has its claims in `judged`
     if left:
         said = f"lopsided: {for_} are over; what is computed is committed, and the same command goes on"
         print(said, file=sys.stderr)
@@ -95,7 +94,7 @@ def run(
                 "out": str(store.root.absolute()),
                 "report": str(page.absolute()) if page else None,
                 "finished": not left,
-                "trained": done.trained,
+                "trained": done.trained if done else None,
                 "seeds": judged.seeds if judged is not None else asked.seeds,
                 "arms": arms,
                 "claims": [c.as_json() for c in claims],
@@ -111,11 +110,11 @@ def run(
 
 def _trained(
     asked: RecipeRun, store: Store, display: Any, stop: threading.Event, until: bool, over: threading.Event
-) -> tuple[Done, State | None, bool]:
-    """What was trained, the state of the looks if there were any, and whether the time was over before the end."""
+) -> tuple[Done | None, State | None, bool]:
+    """What was trained (None where the time was over before the end), the state of the looks if there were any, and
+    whether the time was over."""
     from lopsided.core.errors import Stopped
     from lopsided.runs.until_decided import looked, until_decided
-    from lopsided.runs.worker import Done
 
     try:
         if until and asked.scale != "smoke":  # which has no verdicts
@@ -126,4 +125,4 @@ def _trained(
         if not over.is_set():
             raise
         now = store.as_of_now()
-        return Done(0, 0, 0.0, 0), looked(asked.grown(now), now) if until else None, True
+        return None, looked(asked, now) if until else None, True

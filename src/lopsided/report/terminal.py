@@ -126,8 +126,9 @@ def outcome(
         claim_table(claims, with_recipe=False)
     if scale == "smoke":
         console.print("[dim]Smoke scale only exercises the code: no verdicts.[/]")
-    trained = f"Trained {done.trained} members in {done.seconds:.0f} s" if done.trained else "Nothing to train"
-    console.print(f"{trained}; {done.already} were already in the store.")
+    if done is not None:
+        trained = f"Trained {done.trained} members in {done.seconds:.0f} s" if done.trained else "Nothing to train"
+        console.print(f"{trained}; {done.already} were already in the store.")
     console.print(f"Report: {escape(str(page))}", soft_wrap=True)
 
 

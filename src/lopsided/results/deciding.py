@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from lopsided.core.recipe import Recipe
 from lopsided.results.stored import Results
-from lopsided.results.sweeps import Tuned, recorded_choices
+from lopsided.results.sweeps import Tuned
 from lopsided.stats.selection import FOLDS, folds
 from lopsided.stats.verdict import Claim
 
@@ -36,13 +36,14 @@ def _decided(recipe: Recipe, results: Results) -> list[tuple[Claim, Sequence[Tun
     least = min(len(each.seeds) for each in results.arms.values())
     if least < recipe.least_seeds:
         return [(statement.not_run(recipe.name, results.scale), ()) for statement in recipe.claims]
-    with recorded_choices() as shared:
-        measured = recipe.measure(results) if recipe.measure else results
+    results = replace(results, choices=[])
+    measured = recipe.measure(results) if recipe.measure else results
+    shared = list(results.choices)
     found = []
     for statement in recipe.claims:
-        with recorded_choices() as own:
-            claim = statement.decide(measured, recipe.name, results.scale)
-        found.append((claim, [t for t in (*shared, *own) if len(t.group) > 1]))
+        results.choices.clear()
+        claim = statement.decide(measured, recipe.name, results.scale)
+        found.append((claim, [t for t in (*shared, *results.choices) if len(t.group) > 1]))
     return found
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, Literal
@@ -20,19 +18,6 @@ from lopsided.store.rows import array_of
 from lopsided.store.tables import connect
 
 Axis = Literal["steps", "samples", "distinct"]
-_reads: ContextVar[set[str] | None] = ContextVar("reads", default=None)
-
-
-@contextmanager
-def recorded_reads() -> Iterator[set[str]]:
-    """Names of the arms whose metrics are read inside."""
-    token = _reads.set(set())
-    try:
-        reads = _reads.get()
-        assert reads is not None
-        yield reads
-    finally:
-        _reads.reset(token)
 
 
 @dataclass(frozen=True)
@@ -55,8 +40,6 @@ class Arm:
     def metric(self, name: str) -> np.ndarray:
         """(M, T) values of a metric, or (M, T, ...) of an array; `strength/2` is the second item of `strength`.
         An accuracy is 0 from divergence on. Raises `MissingData` if it was not measured."""
-        if (reads := _reads.get()) is not None:
-            reads.add(self.name)
         whole, _, item = name.rpartition("/")
         try:
             values = self.values[name]
@@ -95,6 +78,8 @@ class Results:
     arms: Mapping[str, Arm]
     chooser: int | None = None
     """The fold of seeds that chooses among swept settings for all others; None: see `lopsided.results.sweeps`."""
+    choices: list[Any] = field(default_factory=list, compare=False)
+    """The best arms that were asked for, in order (`lopsided.results.sweeps.Tuned` each)."""
 
     def __getitem__(self, name: str) -> Arm:
         return self.arms[name]

@@ -7,8 +7,6 @@ Swept settings ride inside the ensemble: every arm is trained at every learning 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -81,12 +79,21 @@ def best(results: Results, **coordinates: Any) -> Tuned:
     arms = results.where(**coordinates)
     if not arms:
         raise InputError(f"recipe {results.recipe!r}: no arm lies at {coordinates}")
-    return _best(arms, results.chooser)
+    found = _best(arms, results.chooser)
+    results.choices.append(found)
+    return found
 
 
 def bests(results: Results, **coordinates: Any) -> list[Tuned]:
     """Arms that differ in swept settings only form a group; the best arm of each group, in the recipe's order."""
-    return [_best(group, results.chooser) for group in groups(results.where(**coordinates)).values()]
+    found = [_best(group, results.chooser) for group in groups(results.where(**coordinates)).values()]
+    results.choices.extend(found)
+    return found
+
+
+def sweeps(results: Results) -> list[Tuned]:
+    """The best arm of every sweep, whatever the coordinates."""
+    return [_best(group, None) for group in groups([arm for arm in results.arms.values() if arm.swept]).values()]
 
 
 def groups(arms: Sequence[Arm]) -> dict[str, list[Arm]]:
@@ -121,9 +128,9 @@ def beyond(results: Results, planned: dict[str, ArmSpec]) -> list[ArmSpec]:
     """Arms that sweeps lack before every best setting is bracketed: one step beyond an end at which it lies, and
     between it and neighbours that are more than LARGEST_STEP away."""
     found: dict[str, ArmSpec] = {}
-    for group in groups([arm for arm in results.arms.values() if arm.swept]).values():
-        for arm in _best(group, None).distinct:
-            for key, values in scales(group).items():
+    for tuned in sweeps(results):
+        for arm in tuned.distinct:
+            for key, values in scales(tuned.group).items():
                 for value in _missing(values, float(arm.coordinates[key])):
                     point = {k: float(arm.coordinates[k]) for k in arm.swept} | {key: value}
                     more = planned[arm.name].moved(point)
@@ -148,20 +155,6 @@ def _rounded(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-_choices: ContextVar[list[Tuned] | None] = ContextVar("choices", default=None)
-
-
-@contextmanager
-def recorded_choices() -> Iterator[list[Tuned]]:
-    """The best arms that are asked for inside, in order."""
-    choices: list[Tuned] = []
-    token = _choices.set(choices)
-    try:
-        yield choices
-    finally:
-        _choices.reset(token)
-
-
 def _best(arms: Sequence[Arm], chooser: int | None) -> Tuned:
     """`chooser`: the one fold that chooses for all others; None: every fold is judged at what the others choose."""
     seeds = arms[0].seeds
@@ -175,8 +168,6 @@ def _best(arms: Sequence[Arm], chooser: int | None) -> Tuned:
         by_fold = [_first(arms, fold != k)[0] for k in range(FOLDS)]
         chosen = tuple(by_fold[k] for k in fold)
         found = Tuned(at, np.ones(len(seeds), bool), chosen, its_score, tuple(arms))
-    if (choices := _choices.get()) is not None:
-        choices.append(found)
     return found
 
 

@@ -57,6 +57,11 @@ class RecipeRun:
         return found
 
     @property
+    def base(self) -> dict[str, Spec]:
+        """The recipe's own arms, without those of the rounds."""
+        return {name: spec for name, spec in self.arms.items() if not any(name in added for added in self.rounds)}
+
+    @property
     def label(self) -> str:
         """Name of the manifest and the report's folder."""
         return manifest.label_of(self.recipe.name, self.scale, self.overrides)
@@ -81,7 +86,8 @@ class RecipeRun:
             found = Manifest(self.recipe.name, self.scale, self.seeds, self.overrides, arms, job_size, jobs)
             manifest.write(store, found)
             done = done.plus(run(specs, self.seeds, store, progress, execution, stop, job_size))
-            longer = now.longer(store.as_of_now())
+            results = now.results(store.as_of_now())
+            longer = now.longer(results) if results is not None else None
             specs = [] if longer is None else [spec for name, spec in longer.arms.items() if name not in now.arms]
             now = longer or now
         return done
@@ -91,19 +97,19 @@ class RecipeRun:
         seeds = dict.fromkeys(self.arms, self.seeds)
         return load(store, self.recipe.name, self.scale, self.arms, seeds, self.planned)
 
-    def grown(self, store: Store) -> RecipeRun:
-        """This run with all the rounds that the store holds."""
-        now = self
-        while (longer := now.longer(store)) is not None and longer.results(store) is not None:
-            now = longer
-        return now
+    def grown(self, store: Store) -> tuple[RecipeRun, Results | None]:
+        """This run with all the rounds that the store holds, and its results; None while a member is missing."""
+        now, results = self, self.results(store)
+        while results is not None and (longer := now.longer(results)) is not None:
+            more = longer.results(store)
+            if more is None:
+                break
+            now, results = longer, more
+        return now, results
 
-    def longer(self, store: Store) -> RecipeRun | None:
+    def longer(self, results: Results) -> RecipeRun | None:
         """This run with one round more; None where every best setting is bracketed, or after MOST_ROUNDS."""
         if not _swept(self.recipe, self.scale) or self.scale == "smoke" or len(self.rounds) == MOST_ROUNDS:
-            return None
-        results = self.results(store)
-        if results is None:
             return None
         known = {spec.content_hash() for spec in self.arms.values()}
         added = {}
@@ -142,7 +148,8 @@ class RecipeRun:
             print(f"lopsided: the claims cannot be decided on this scale's results: {error}", file=sys.stderr)
 
     def marked(self, claims: Sequence[Claim], store: Store) -> list[Claim]:
-        """The claims; where several versions of the code made the rows of the arms, each one's test says so."""
+        """The claims. If the rows of the recipe's arms come from more than one version of the code, the `test` of every
+        claim says so."""
         ours = {spec.content_hash() for spec in self.arms.values()}
         made = {part.code for part in store.parts() for spec in part.seeds if spec in ours}
         if len(made) < 2:

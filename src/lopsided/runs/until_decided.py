@@ -11,14 +11,16 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from lopsided.core.errors import InputError, StoreError
 from lopsided.core.progress import Progress
-from lopsided.results.stored import Results, load, recorded_reads
-from lopsided.results.sweeps import bests
+from lopsided.results.stored import Arm, Results, load
+from lopsided.results.sweeps import sweeps
 from lopsided.runs.recipe_run import RecipeRun
 from lopsided.runs.worker import Done, run
 from lopsided.stats import decisions, sequential
@@ -41,7 +43,7 @@ class Plan:
     at_edges: tuple[str, ...]
     """Those of them that lie at an end of their sweep; claims that read them stay undecided."""
     claims: tuple[str, ...]
-    looks: tuple[int, ...] = LOOKS
+    looks: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -51,12 +53,21 @@ class State:
     claims: list[Claim]
     looks: int
     """Looks that are over."""
-    results: Results | None
-    """Of the last look."""
     wanted: tuple[str, ...]
     """Arms that the next look needs; none: everything is decided, or all looks are over."""
     seeds: int
     """Judged seeds at the last look."""
+
+
+@dataclass(frozen=True)
+class _Watched(Arm):
+    """An arm that notes its name when a metric is read."""
+
+    reads: set[str] = field(default_factory=set)
+
+    def metric(self, name: str) -> np.ndarray:
+        self.reads.add(self.name)
+        return super().metric(name)
 
 
 def until_decided(
@@ -64,16 +75,17 @@ def until_decided(
     store: Store,
     progress: Callable[[Progress], None] | None = None,
     stop: threading.Event | None = None,
+    looks: tuple[int, ...] = LOOKS,
 ) -> tuple[State, Done]:
-    """Train what chooses, then look after look what open claims read. Raises `Stopped` when `stop` is set."""
+    """Train what chooses, then look after look what open claims read. `looks` is how many judged seeds there are at
+    each one, for a new plan. Raises `Stopped` when `stop` is set."""
     if not asked.recipe.claims:
         raise InputError(f"--until-decided: {asked.recipe.name} has no claims to decide")
     plan, done = read(asked, store), Done(0, 0, 0.0, 0)
     if plan is None:
         done = asked.train(store, progress, stop)
-        asked = asked.grown(store.as_of_now())
-        plan = _write(asked, store.as_of_now())
-    asked = asked.grown(store.as_of_now())
+        plan = _write(asked, store.as_of_now(), looks)
+    asked = _chose(asked, plan, store.as_of_now())
     while (state := replay(asked, plan, store.as_of_now())).wanted:
         judged = _seeds(plan, state.looks)
         done = done.plus(run([asked.arms[name] for name in state.wanted], judged, store, progress, stop=stop))
@@ -81,60 +93,69 @@ def until_decided(
 
 
 def looked(asked: RecipeRun, store: Store) -> State | None:
-    """What the looks of a grown run have found so far; None where there was none."""
+    """What the looks of a run have found so far; None where there was none."""
     plan = read(asked, store)
-    state = replay(asked, plan, store) if plan else None
+    state = replay(_chose(asked, plan, store), plan, store) if plan else None
     return state if state and state.looks else None
 
 
+def _chose(asked: RecipeRun, plan: Plan, store: Store) -> RecipeRun:
+    """The run whose seeds chose, with all of its rounds, whatever number of seeds is asked for now."""
+    return replace(asked, seeds=plan.first, arms=asked.base, rounds=()).grown(store)[0]
+
+
 def seeds_needed(claim: Claim, seeds: int) -> int | None:
-    """Seeds an arm at which an undecided claim would be decided four times in five, if the measured effect is the true
-    one; None for claims that are decided or have no p-value."""
-    if claim.verdict != "inconclusive" or claim.p_value is None:
+    """How many seeds each arm needs so that an undecided claim is decided with a probability of 80 %, if the true
+    effect is the measured one. None for claims that are decided, that have no p-value, or whose test has rejected
+    already: those wait for something else than seeds."""
+    if claim.verdict != "inconclusive" or claim.p_value is None or claim.p_value <= 0.05:
         return None
     return sequential.seeds_needed(claim.p_value, seeds)
 
 
 def replay(asked: RecipeRun, plan: Plan, store: Store) -> State:
-    """Every look that the folder has the rows for. `asked` is the grown run."""
+    """Every look that the folder has the rows for. `asked` is the run whose seeds chose, grown."""
     recipe = asked.recipe
     claims = [s.not_run(recipe.name, asked.scale) for s in recipe.claims]
-    wanted, results = plan.arms, None
+    wanted, arms = plan.arms, {}
     for look, count in enumerate(plan.looks):
         seeds = dict.fromkeys(wanted, _seeds(plan, look))
         specs = {name: asked.arms[name] for name in wanted}
         found = load(store, recipe.name, asked.scale, specs, seeds, asked.planned)
         if found is None:
-            return State(list(claims), look, results, wanted, plan.looks[look - 1] if look else 0)
+            return State(claims, look, wanted, plan.looks[look - 1] if look else 0)
         # Arms that stopped keep the seeds they had; no open claim reads them.
-        results = replace(found, arms={**(results.arms if results else {}), **found.arms})
-        wanted = _look(asked, plan, results, claims, look, count)
+        arms |= found.arms
+        wanted = _look(asked, plan, replace(found, arms=arms), claims, look)
         if not wanted:
-            return State(list(claims), look + 1, results, (), count)
-    return State(list(claims), len(plan.looks), results, (), plan.looks[-1])
+            return State(claims, look + 1, (), count)
+    return State(claims, len(plan.looks), (), plan.looks[-1])
 
 
-def _look(
-    asked: RecipeRun, plan: Plan, results: Results, claims: list[Claim], look: int, count: int
-) -> tuple[str, ...]:
+def _look(asked: RecipeRun, plan: Plan, results: Results, claims: list[Claim], look: int) -> tuple[str, ...]:
     """Decide the open ones of `claims`, in place; the arms that those still open read, in the plan's order."""
-    recipe, needed, at = asked.recipe, set(), level(look, plan.looks)
+    recipe, needed, at, reads = asked.recipe, set(), level(look, plan.looks), set()
+    if plan.looks[look] < recipe.least_seeds:
+        return plan.arms
+    watched = {name: _Watched(**vars(arm), reads=reads) for name, arm in results.arms.items()}
+    results = replace(results, arms=watched)
     with decisions.at_level(at):
-        with recorded_reads() as shared:
-            measured = recipe.measure(results) if recipe.measure else results
+        measured = recipe.measure(results) if recipe.measure else results
+        shared = set(reads)
         for i, statement in enumerate(recipe.claims):
             if claims[i].verdict in DECIDED:
                 continue
-            with recorded_reads() as own:
-                found = statement.decide(measured, recipe.name, asked.scale)
-            said = f"{found.test}; look {look + 1} of {len(plan.looks)}, {count} seeds, level {at:.3g}"
-            edges = sorted({*shared, *own} & set(plan.at_edges))
+            reads.clear()
+            found = statement.decide(measured, recipe.name, asked.scale)
+            read_now = shared | reads
+            said = f"{found.test}; look {look + 1} of {len(plan.looks)}, {plan.looks[look]} seeds, level {at:.3g}"
+            edges = sorted(read_now & set(plan.at_edges))
             if edges:
                 found = replace(found, verdict="inconclusive")
                 said = f"{said}; best at the end of its sweep: {', '.join(edges)}"
             claims[i] = replace(found, test=said)
             if found.verdict not in DECIDED and not edges:
-                needed |= {*shared, *own}
+                needed |= read_now
     # What `measure` makes of all arms needs all of them.
     return plan.arms if needed and recipe.measure else tuple(name for name in plan.arms if name in needed)
 
@@ -159,19 +180,21 @@ def read(asked: RecipeRun, store: Store) -> Plan | None:
     return plan
 
 
-def _write(asked: RecipeRun, store: Store) -> Plan:
-    results = asked.results(store)
+def _write(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> Plan:
+    asked, results = asked.grown(store)
     assert results is not None
-    tuned = bests(results, **{}) if any(arm.swept for arm in results.arms.values()) else []
-    swept = {arm.name for each in tuned for arm in each.group if arm.swept}
-    kept = [name for name in asked.arms if name not in swept]
-    best = {each.arm.name: each.edges for each in tuned if each.arm.swept}
-    arms = tuple(name for name in asked.arms if name in {*kept, *best})
-    plan = Plan(asked.seeds, arms, tuple(n for n, edges in best.items() if any(a.name == n for a, _ in edges)),
-                tuple(s.claim for s in asked.recipe.claims))  # fmt: skip
+    tuned = sweeps(results)
+    left_out = {arm.name for each in tuned for arm in each.group} - {each.arm.name for each in tuned}
+    plan = Plan(
+        first=asked.seeds,
+        arms=tuple(name for name in asked.arms if name not in left_out),
+        at_edges=tuple(each.arm.name for each in tuned if any(arm.name == each.arm.name for arm, _ in each.edges)),
+        claims=tuple(s.claim for s in asked.recipe.claims),
+        looks=looks,
+    )
     file = _file(asked, store)
     file.parent.mkdir(exist_ok=True)
-    replace_text(file, json.dumps(plan.__dict__, indent=1))
+    replace_text(file, json.dumps(asdict(plan), indent=1))
     return plan
 
 

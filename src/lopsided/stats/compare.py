@@ -1,8 +1,8 @@
 """Comparisons of two arms whose members share seeds: within-seed ratios and differences, tested by sign flips.
 
 Members are paired by their place. Two arms with the same seed share initial weights and the stream of samples, so that
-the ratio within a seed spreads less than the arms do. With unequal numbers of members, or fewer than PAIRED_FROM, which
-no sign-flip test can decide, the arms are compared as independent samples (`lopsided.stats.unpaired`).
+the ratio within a seed spreads less than the arms do. With unequal numbers of members, or fewer than FEWEST, the arms
+are compared as independent samples (`lopsided.stats.unpaired`).
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ import numpy as np
 from scipy import stats as sps
 
 from lopsided.stats import unpaired
-from lopsided.stats.signflip import SEED, Tails, centre_interval, inverted, root, sign_flip
+from lopsided.stats.signflip import FEWEST, SEED, Tails, centre_interval, inverted, root, sign_flip
 from lopsided.stats.times import Times, median
 
-PAIRED_FROM = 6
 RESAMPLED = 1_999
 NOTHING = Tails(1.0, 1.0)
 
@@ -79,19 +78,20 @@ def _positive(*arms: Times) -> list[Times]:
 def _followed(slow: Times, fast: Times, shift: float) -> np.ndarray:
     """(M,) within-seed log ratios after adding `shift` to the fast arm's log times, up to the smaller budget."""
     later = Times(fast.time + shift, fast.censored)
-    horizon = min(_budget(slow), _budget(later))
+    horizon = min(slow.budget, later.budget)
     return np.minimum(slow.time, horizon) - np.minimum(later.time, horizon)
 
 
 def _second(slow: Times, fast: Times, shift: float) -> tuple[Tails, str]:
-    """Of log times: the difference of trimmed means lies on the same side of the null, by a paired bootstrap. As many
-    members are left out at either end as did not learn in the worse arm, so that arms of equal medians and unequal
-    spread have equal trimmed means. Where half did not learn in either arm: more members of one arm than of the other
-    learned within the smaller budget (McNemar's exact test)."""
+    """Of log times: the difference of trimmed means lies on the same side of the null, by a paired bootstrap. Arms of
+    equal medians and unequal spread have equal trimmed means if no member that is left in is censored; so the number
+    that is cut at either end lies half-way between the censored ones and all but the median. Where half did not learn
+    in either arm: more members of one arm than of the other learned within the smaller budget (McNemar's exact test).
+    """
     later = Times(fast.time + shift, fast.censored)
     n = len(slow.time)
     if min(slow.censored.mean(), fast.censored.mean()) >= 0.5:
-        horizon = min(_budget(slow), _budget(later))
+        horizon = min(slow.budget, later.budget)
         learned = [~t.censored & (t.time <= horizon) for t in (slow, later)]
         alone = int((learned[1] & ~learned[0]).sum()), int((learned[0] & ~learned[1]).sum())
         if sum(alone) == 0:
@@ -102,13 +102,13 @@ def _second(slow: Times, fast: Times, shift: float) -> tuple[Tails, str]:
     most = (n - 1) // 2
     cut = min((int(max(slow.censored.sum(), fast.censored.sum())) + most + 1) // 2, most)
     difference = _trimmed(slow, pick, cut) - _trimmed(later, pick, cut)
-    # An arm that half did not learn in has only a bound, which favours no claim but that it is the slower one.
-    above = np.inf if slow.censored.mean() >= 0.5 else 0.0
-    below = np.inf if fast.censored.mean() >= 0.5 else 0.0
-    return (
-        Tails(float((difference + (below and -below) <= 0).mean()), float((difference + above >= 0).mean())),
-        "a bootstrap of trimmed means",
-    )
+    tails = Tails(float((difference <= 0).mean()), float((difference >= 0).mean()))
+    # Of an arm in which half did not learn only a bound is known: it cannot be shown to be the faster one.
+    if fast.censored.mean() >= 0.5:
+        tails = tails._replace(above=1.0)
+    if slow.censored.mean() >= 0.5:
+        tails = tails._replace(below=1.0)
+    return tails, "a bootstrap of trimmed means"
 
 
 def _trimmed(times: Times, pick: np.ndarray, cut: int) -> np.ndarray:
@@ -127,11 +127,6 @@ def _quoted(slow: Times, fast: Times, estimate: float, low: float, high: float) 
         return np.nan
     bound = slow_low - fast_high if np.isinf(slow_high) else slow_high - fast_low
     return float(np.clip(bound, low, high))
-
-
-def _budget(times: Times) -> float:
-    """How far the arm was followed: its censoring time, or without end if all learned."""
-    return float(times.time[times.censored].max()) if times.censored.any() else np.inf
 
 
 def compare_values(a: np.ndarray, b: np.ndarray, level: float = 0.95) -> Comparison:
@@ -188,7 +183,8 @@ def _log_bounds(slow: Times, fast: Times) -> tuple[np.ndarray, np.ndarray]:
 
 
 def centre(values: np.ndarray, null: float, level: float = 0.95, ratio: bool = False) -> Comparison:
-    """Mean of `values` (M,), one a member, against `null`; with `ratio` the geometric mean of positive values."""
+    """Tests the mean of `values` (M,), one number per member, against `null`. With `ratio` it is the geometric mean,
+    for values that are all positive."""
     if len(values) < 2 or not np.isfinite(values).all() or (ratio and values.min() <= 0):
         mean = float(np.mean(values)) if len(values) else np.nan
         return Comparison(mean, -np.inf, np.inf, NOTHING, "mean", "too few members have a value")
@@ -202,7 +198,8 @@ def centre(values: np.ndarray, null: float, level: float = 0.95, ratio: bool = F
 
 
 def share(meets: np.ndarray, null: float, level: float = 0.95) -> Comparison:
-    """Share of members (M,) that meet a criterion, with the exact binomial test and Clopper and Pearson's interval."""
+    """Tests the share of members that meet a criterion, which `meets` (M,) says of each, against `null`: the exact
+    binomial test, and the interval of Clopper and Pearson."""
     count, n = int(np.sum(meets)), len(meets)
     if n == 0:
         return Comparison(np.nan, 0.0, 1.0, NOTHING, "share of", "no members")
@@ -214,4 +211,4 @@ def share(meets: np.ndarray, null: float, level: float = 0.95) -> Comparison:
 
 
 def _pairs(a: np.ndarray, b: np.ndarray) -> bool:
-    return len(a) == len(b) >= PAIRED_FROM
+    return len(a) == len(b) >= FEWEST

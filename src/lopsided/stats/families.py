@@ -10,7 +10,7 @@ from scipy import stats as sps
 from lopsided.stats.verdict import Claim
 
 OURS = "not in the paper"
-"""How the paper's number begins where a claim is our own."""
+"""The field `paper` of a claim that no paper makes begins with these words."""
 
 
 def holm(claims: Sequence[Claim]) -> list[float | None]:

@@ -18,6 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+FEWEST = 6
+"""With fewer members no choice of signs is rare enough to reject at 5 %, two-sided."""
 EXACT_UP_TO = 12
 SAMPLED = 9_999
 SEED = 20_260_101

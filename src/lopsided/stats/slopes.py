@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats as sps
 
+from lopsided.stats import signflip
 from lopsided.stats.signflip import SEED, Tails, sign_flip
 
 POINTS = 80
@@ -24,8 +25,6 @@ SHORTEST = 1.0
 """Decades of x that the middle piece spans at least (half of the window, if that is less): a staircase has straight
 stretches of half a decade that are no law."""
 RESAMPLES = 999
-LEAST_TESTED = 6
-"""Members from which on a sign-flip test can reject at 5 %."""
 
 
 class PowerLaw(NamedTuple):
@@ -63,7 +62,7 @@ class PowerLaw(NamedTuple):
     def tails(self, bound: float) -> Tails | None:
         """Sign-flip tests of the members' slopes against `bound`; None where a member has none, or too few are there to
         reject anything."""
-        known = len(self.each) >= LEAST_TESTED and np.isfinite(self.each).all()
+        known = len(self.each) >= signflip.FEWEST and np.isfinite(self.each).all()
         return sign_flip(self.each - bound) if known else None
 
 

@@ -22,6 +22,11 @@ class Times(NamedTuple):
         return np.where(self.censored, np.inf, self.time)
 
     @property
+    def budget(self) -> float:
+        """How far the arm was followed: its censoring time, or without end if all learned."""
+        return float(self.time[self.censored].max()) if self.censored.any() else np.inf
+
+    @property
     def median(self) -> float:
         """Median with censored members as +inf: infinite if half or more never learned."""
         return float(median(self.ordinal))

@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 from scipy import stats as sps
 
-from lopsided.stats.signflip import SEED, Tails
+from lopsided.stats.signflip import SEED, SLACK, Tails
 from lopsided.stats.times import Times, median
 
 RESAMPLES = 9_999
@@ -43,7 +43,7 @@ def ratio_tails(slow: Times, fast: Times, null: float = 1.0) -> Tails:
     """The log-rank statistic under exchange of members, after scaling the fast arm's times by `null`, with both arms
     followed up to the smaller budget."""
     a, b = slow, Times(fast.time * null, fast.censored)
-    horizon = min(_budget(a), _budget(b))
+    horizon = min(a.budget, b.budget)
     time = np.concatenate([a.time, b.time])
     censored = np.concatenate([a.censored, b.censored]) | (time > horizon)
     scores = log_rank_scores(Times(np.minimum(time, horizon), censored))
@@ -88,14 +88,13 @@ def permutation_tails(scores_a: np.ndarray, scores_b: np.ndarray) -> Tails:
     else:
         orders = np.random.default_rng([SEED, n, m]).permuted(np.tile(pooled, (RESAMPLES, 1)), axis=1)
         sums = np.append(orders[:, :m].sum(1), observed)
-    # Sums that are equal in exact arithmetic differ by rounding; without the slack, ties would be lost.
-    slack = 1e-9 * np.abs(pooled).max()
+    slack = SLACK * np.abs(pooled).max()
     return Tails(float((sums >= observed - slack).mean()), float((sums <= observed + slack).mean()))
 
 
 @cache
 def _splits(n: int, m: int) -> np.ndarray:
-    """All ways to choose m of n members, (comb(n, m), m)."""
+    """Every choice of m of the indices 0 to n - 1, one a row: (n choose m, m)."""
     return np.array(list(itertools.combinations(range(n), m)))
 
 
@@ -108,11 +107,6 @@ def _ratio_bounds(slow: tuple[np.ndarray, np.ndarray], fast: tuple[np.ndarray, n
     slow_low, slow_high = _median_bounds(Times(*slow))
     fast_low, fast_high = _median_bounds(Times(*fast))
     return [slow_low / fast_high, slow_high / fast_low]
-
-
-def _budget(times: Times) -> float:
-    """How far the arm was followed: its censoring time, or its latest event if all learned."""
-    return float(times.time[times.censored].max()) if times.censored.any() else np.inf
 
 
 def _bootstrap(statistic: Callable, *arms: tuple[np.ndarray, ...]) -> np.ndarray:
