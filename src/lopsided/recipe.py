@@ -8,7 +8,7 @@ only. For anything else a statement's test is a function of the results: see `lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from lopsided.core.recipe import SCALES, ArmSpec, Recipe, Scale, ScaleName, arm, name_of, swept
@@ -43,6 +43,18 @@ UNITS: dict[Axis, str] = {"steps": "steps", "samples": "compute", "distinct": "d
 def ahead(fast: At, *, of: At, axis: Axis = "steps") -> Test:
     """The arm `fast` learns with less of the axis than the arm `of`."""
     return lambda r: decisions.faster(_times(r, of, axis), _times(r, fast, axis), UNITS[axis])
+
+
+def ahead_throughout(fast: At, *, of: At, at: Sequence[float]) -> Test:
+    """The arm `fast` reaches each value `at` of the metric that says when a member has learned in fewer steps than the
+    arm `of`."""
+
+    def test(r: Results) -> Decision:
+        slow_arm, fast_arm = best(r, **of), best(r, **fast)
+        found = [decisions.faster(slow_arm.times(at=value), fast_arm.times(at=value), "steps") for value in at]
+        return decisions.everywhere(found, [f"at {value:g}" for value in at])
+
+    return test
 
 
 def level(one: At, other: At, *, within: float = 1.25) -> Test:
@@ -92,6 +104,7 @@ __all__ = [
     "Tuned",
     "above",
     "ahead",
+    "ahead_throughout",
     "arm",
     "below",
     "best",

@@ -8,9 +8,12 @@ import numpy as np
 
 from lopsided.core.spec import Spec
 
+THROUGHOUT = (0.6, 0.7, 0.8, 0.9)
+"""Test accuracies at which one arm has to be ahead of another to be ahead throughout training."""
+ADDED = "added on 2026-11-22, when rows of the last threshold had been seen"
 SEEDS = 24
 FEWER_SEEDS = 12
-"""Eight choosing and sixteen judged members; four and eight where arms are many."""
+"""Where arms are many."""
 PARITY = {"smoke": (8, 2), "laptop": (14, 6), "paper": (20, 6)}
 SMALL = {"smoke": 2**6, "laptop": 2**11, "paper": 2**14}
 RATES = {"smoke": (0.5, 1.0), "laptop": (1.0, 1.5, 2.0, 3.0, 4.0), "paper": tuple(np.round(1.2 ** np.arange(-6, 9), 3))}

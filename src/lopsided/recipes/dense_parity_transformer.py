@@ -46,7 +46,7 @@ def arms(scale: ScaleName) -> Arms:
 def is_ahead(parity, axis, said):
     return Statement(
         f"full-batch AdamW, {parity}: the small set needs {said}",
-        f"ahead ({FIGURES[parity]})",
+        f"ahead ({FIGURES[parity]})" + ("; near-trivial: a step sees fewer samples" if axis == "samples" else ""),
         ahead({"parity": parity, **SMALL}, of={"parity": parity, **ALL}, axis=axis),
     )
 

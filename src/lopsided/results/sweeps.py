@@ -62,9 +62,10 @@ class Tuned:
         ends = {key: (found[0], found[-1]) for key, found in values.items()}
         return [(arm, key) for arm in self.distinct for key in values if arm.coordinates[key] in ends[key]]
 
-    def times(self, axis: Axis = "steps") -> Times:
-        """Time to learn of the judged members, by the rule of the arm's spec."""
-        every = {each.name: each.times_by_its_rule(axis) for each in self.chosen}
+    def times(self, axis: Axis = "steps", at: float | None = None) -> Times:
+        """Time to learn of the judged members, by the rule of the arm's spec; with `at`, the time to that value of the
+        rule's metric."""
+        every = {each.name: _times(each, axis, at) for each in self.chosen}
         rows = [(every[arm.name], i) for arm, i in zip(self.chosen, np.flatnonzero(self.judged), strict=True)]
         return Times(np.array([t.time[i] for t, i in rows]), np.array([t.censored[i] for t, i in rows], bool))
 
@@ -149,6 +150,12 @@ def _missing(values: Sequence[float], best: float) -> Iterator[float]:
             yield _rounded(best / step if i == 0 else best * step)
         elif max(values[j], best) / min(values[j], best) > 1.01 * LARGEST_STEP:
             yield _rounded((values[j] * best) ** 0.5)
+
+
+def _times(arm: Arm, axis: Axis, at: float | None) -> Times:
+    if at is None or arm.spec.until is None:
+        return arm.times_by_its_rule(axis)
+    return arm.times(arm.spec.until.metric, at, axis)
 
 
 def _rounded(value: float) -> float:

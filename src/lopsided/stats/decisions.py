@@ -8,7 +8,7 @@ one that belongs to them; what contradicts it lies outside by a test at 2.5 %.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -44,6 +44,20 @@ def faster(slow: Times, fast: Times, axis: str, at_least: float = 1.0) -> Decisi
     """`fast` learns in less of `axis` than `slow`, by more than a factor `at_least`."""
     c = compare_times(slow, fast, at_least, _covers())
     return _decision(_time(axis), c, _above(c, at_least), _members(slow, fast), _p(c))
+
+
+def everywhere(found: Sequence[Decision], where: Sequence[str]) -> Decision:
+    """One claim at several places: it holds if it holds at each of them, and is contradicted if it is at one (an
+    intersection-union test, which needs no correction). Effect and interval are those of the place with the largest
+    p-value."""
+    p_values = [1.0 if each.p_value is None else each.p_value for each in found]
+    weakest = found[int(np.argmax(p_values))]
+    verdicts = {each.verdict for each in found}
+    verdict: Verdict = "contradicted" if "contradicted" in verdicts else "inconclusive"
+    if verdicts == {"holds"}:
+        verdict = "holds"
+    each_p = ", ".join(f"{p:.3g} {at}" for p, at in zip(p_values, where, strict=True))
+    return weakest._replace(verdict=verdict, test=f"{weakest.test}; at each place p = {each_p}; the weakest is shown")
 
 
 def as_fast(slow: Times, fast: Times, axis: str, within: float = 1.25) -> Decision:
