@@ -19,7 +19,7 @@ extensions = [
 ]
 html_theme = "furo"
 html_title = "lopsided"
-exclude_patterns = ["_build", "jupyter_execute"]
+exclude_patterns = ["_build", "jupyter_execute", "rows"]
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
 nb_execution_mode = "off"
 nb_code_prompt_show = "Show the set-up"

@@ -1,5 +1,6 @@
-"""A page for every recipe, and one page of all verdicts, written before each build from two sources: the recipes
-themselves, and `results.json`, which `lopsided check --json` printed. No number on these pages is typed by hand."""
+"""A page for every recipe, its table alone (for other pages to include), and one page of all verdicts, written before
+each build from two sources: the recipes themselves, and `results.json`, which `lopsided check --json` printed. No
+number on these pages is typed by hand."""
 
 from __future__ import annotations
 
@@ -33,13 +34,16 @@ def results() -> tuple[dict[str, list[Claim]], dict[str, dict[str, Any]]]:
 def write(folder: Path = DOCS) -> None:
     """All pages."""
     claims, runs = results()
-    pages = folder / "recipes"
-    pages.mkdir(exist_ok=True)
-    for old in pages.glob("*.md"):
-        if old.stem not in registered("recipe") and old.stem != "index":
-            old.unlink()
+    pages, rows = folder / "recipes", folder / "rows"
+    for each in (pages, rows):
+        each.mkdir(exist_ok=True)
+        for old in each.glob("*.md"):
+            if old.stem not in registered("recipe") and old.stem != "index":
+                old.unlink()
     for name, recipe in registered("recipe").items():
         _update(pages / f"{name}.md", page(recipe, claims.get(name, []), runs.get(name)))
+        found, run = claims.get(name, []), runs.get(name)
+        _update(rows / f"{name}.md", f"{source(run) if run else 'Not run yet.'}\n\n{table(found)}\n")
     _update(pages / "index.md", index(claims))
     _update(folder / "verdicts.md", matrix(claims, runs))
 
@@ -71,13 +75,17 @@ def verdicts(recipe: Any, claims: list[Claim], run: dict[str, Any] | None) -> st
     if run is None:
         said = "\n".join(f"- {s.claim} (the paper: {s.paper})" for s in recipe.claims)
         return f"`docs/results.json` has no run of this recipe yet. It claims:\n\n{said}"
+    return f"{source(run)}\n\n{table(claims)}\n\n{tests(claims)}"
+
+
+def source(run: dict[str, Any]) -> str:
+    """What made the rows."""
     made = run["made"][-1] if run["made"] else {}
     software = made.get("software", {})
-    source = (
+    return (
         f"Scale `{run['scale']}`, {run['seeds']} seeds an arm; commit `{software.get('commit', '?')}`, "
         f"{made.get('last', '?')[:10]}, {made.get('device', '?')}, {made.get('machine', '?')}."
     )
-    return f"{source}\n\n{table(claims)}\n\n{tests(claims)}"
 
 
 def tests(claims: list[Claim]) -> str:
@@ -151,7 +159,7 @@ def matrix(claims: dict[str, list[Claim]], runs: dict[str, Any]) -> str:
         f"**{counts['holds']} hold, {counts['contradicted']} are contradicted, {counts['inconclusive']} are "
         f"inconclusive.** {counts['not run']} more wait for their run. The pages on [frequency](frequency.md), "
         "[strength](strength.md) and repetition ([perceptrons](repetition.md), "
-        "[transformers](repetition-transformers.md)) say what we make of them, and have the tables of earlier runs.",
+        "[transformers](repetition-transformers.md)) say what we make of them.",
         "Every row was printed by `lopsided check --json` from stored rows: an effect with its 95 % interval, decided "
         "by the test that the recipe names. A verdict is about the sizes that were run.",
         _together(every),

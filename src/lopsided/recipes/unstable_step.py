@@ -8,8 +8,7 @@ falls as n^(-(2 beta - 1) / (2 beta)), slopes -1/2 for beta = 1 and -2/3 for bet
 
 `laptop` changes: d = P = 48, m = 64, J = 4, batches of 32 fresh samples, nine step sizes from 5e-4 to 2e-2. One run per
 step size serves every horizon. For each n the step size is the one with the lowest median loss among members with even
-seeds; slopes are taken from the members with odd seeds only. "Reaches" is a bound: at least as steep. Whether the bound
-is what happens (within 20 %) is a claim of its own.
+seeds; slopes are taken from the members with odd seeds only. "Reaches" is a bound: at least as steep.
 """
 
 from __future__ import annotations
