@@ -58,15 +58,20 @@ def test_flags_are_frozen():
     from lopsided.cli import app
 
     flags = {}
-    for name in ("list", "run", "sample", "report", "check", "query", "status", "compact", "doctor"):
+    for name in ("list", "run", "sample", "cost", "worker", "report", "check", "query", "status", "compact", "doctor"):
         collected = app[name].assemble_argument_collection()
         flags[name] = sorted(n for a in collected for n in a.names if n.startswith("-"))
     assert flags == {
         "list": ["--json"],
-        "run": ["--for", "--json", "--out", "--scale", "--seeds", "--set", "--until-decided"],
+        "run": [
+            *("--for", "--json", "--on", "--on-set", "--out", "--scale", "--seeds", "--set", "--until-decided"),
+            "--workers",
+        ],
         "sample": [
             *("--export", "--json", "--law", "--rank-order", "--seed", "--set", "--split", "--tokens", "-n"),
         ],
+        "cost": ["--devices", "--json", "--on", "--scale", "--seeds", "--set", "--utilisation"],
+        "worker": ["--idle", "--out", "--stop"],
         "report": ["--output", "-o"],
         "check": ["--json", "--out"],
         "query": ["--json", "--out"],

@@ -12,9 +12,11 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
+from lopsided.cli.cost import cost
 from lopsided.cli.options import OUT, Json, Out
 from lopsided.cli.run import run
 from lopsided.cli.sample import sample
+from lopsided.cli.worker import worker
 from lopsided.core.errors import InputError
 from lopsided.report.as_json import print_json
 from lopsided.report.exits import exits
@@ -27,6 +29,8 @@ app = App(
 )
 app.command(run)
 app.command(sample)
+app.command(cost)
+app.command(worker)
 
 
 @app.command(name="list")

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from lopsided.cli.options import OUT, Json, Out
+from lopsided.core.errors import InputError
 from lopsided.report.as_json import print_json
 
 if TYPE_CHECKING:
+    from lopsided.runs.done import Done, Runner
     from lopsided.runs.recipe_run import RecipeRun
     from lopsided.runs.until_decided import State
-    from lopsided.runs.worker import Done
     from lopsided.store.parts import Store
 
 
@@ -29,6 +30,9 @@ def run(
     set_: Annotated[tuple[str, ...], Parameter(name="--set", consume_multiple=True, negative="")] = (),
     until_decided: Annotated[bool, Parameter(negative="")] = False,
     for_: Annotated[str | None, Parameter(name="--for")] = None,
+    on: str | None = None,
+    workers: int | None = None,
+    on_set: Annotated[tuple[str, ...], Parameter(name="--on-set", consume_multiple=True, negative="")] = (),
     out: Out = OUT,
     as_json: Json = False,
 ) -> None:
@@ -50,6 +54,12 @@ def run(
         Then freeze the best settings and train new seeds, 8, 16, 32, 64, until every claim is decided.
     for_
         Stop cleanly when this time is over: 30m, 2h. The same command goes on.
+    on
+        Who trains: this process if left out; local, slurm or ray for workers that go on when this process ends.
+    workers
+        How many of them; one if left out.
+    on_set
+        Settings of that engine: key=value, for example --on-set partition=gpu gpus_per_node=1.
     out
         Folder of the store.
     as_json
@@ -68,12 +78,13 @@ def run(
     log = store.root / "logs" / f"{asked.label}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
     log.parent.mkdir(exist_ok=True)
     seconds = None if for_ is None else duration(for_)
+    runner = _runner(target, store, on, workers, on_set, seconds)
     with (
         stop_on_signals() as stop,
         stopped_after(seconds, stop) as over,
         Display(Screen(), names, asked.recipe.metric, log) as display,
     ):
-        done, judged, left = _trained(asked, store, display, stop, until_decided, over)
+        done, judged, left = _trained(asked, store, display, stop, until_decided, over, runner)
     store = store.as_of_now()
     asked, results = asked.grown(store)  # of the seeds that choose; what is judged has its claims in `judged`
     if left:
@@ -108,8 +119,36 @@ def run(
     outcome(asked.recipe, scale, arms, claims, done, page, asked.overrides)
 
 
+def _runner(
+    target: str, store: Store, on: str | None, workers: int | None, options: tuple[str, ...], seconds: float | None
+) -> Runner:
+    """Who trains."""
+    from lopsided.runs.worker import run as here
+
+    if on is None:
+        if workers is not None or options:
+            raise InputError("--workers and --on-set belong to --on local, slurm or ray")
+        return here
+    from lopsided.executors.base import executor
+    from lopsided.executors.head import Cluster
+
+    pairs = [option.partition("=") for option in options]
+    for key, equals, _ in pairs:
+        if not key or not equals:
+            raise InputError(f"--on-set {key!r}: valid is key=value, for example partition=gpu")
+    number = 1 if workers is None else workers
+    found = executor(on, store.root, number, {key: value for key, _, value in pairs})
+    return Cluster(found, number, target, None if seconds is None else time.time() + seconds)
+
+
 def _trained(
-    asked: RecipeRun, store: Store, display: Any, stop: threading.Event, until: bool, over: threading.Event
+    asked: RecipeRun,
+    store: Store,
+    display: Any,
+    stop: threading.Event,
+    until: bool,
+    over: threading.Event,
+    runner: Runner,
 ) -> tuple[Done | None, State | None, bool]:
     """What was trained (None where the time was over before the end), the state of the looks if there were any, and
     whether the time was over."""
@@ -118,9 +157,9 @@ def _trained(
 
     try:
         if until and asked.scale != "smoke":  # which has no verdicts
-            state, done = until_decided(asked, store, display, stop)
+            state, done = until_decided(asked, store, display, stop, runner=runner)
             return done, state, False
-        return asked.train(store, display, stop), None, False
+        return asked.train(store, display, stop, runner=runner), None, False
     except Stopped:
         if not over.is_set():
             raise

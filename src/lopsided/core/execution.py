@@ -26,6 +26,8 @@ class Execution(Config):
     """Samples whose activations are held at once; chosen from the activations' size if not given."""
     rematerialise: bool = False
     """Compute the activations of every layer again in the backward pass instead of keeping them."""
+    unroll: bool = False
+    """Compile every layer of its own instead of a loop over layers: for counting operations."""
     donate: bool = True
     """Let a step write its result over the state it came from."""
     block_bytes: Whole = 2**20

@@ -1,5 +1,5 @@
 """Choices that hold while a program is traced and are no arguments of its functions: how matrix products are rounded,
-and whether layers are computed again in the backward pass."""
+whether layers are computed again in the backward pass, and whether they are written out one by one."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ class Lowering(NamedTuple):
 
     products: Literal["float32", "bfloat16"] = "float32"
     rematerialise: bool = False
+    unrolled: bool = False
 
 
 _DEFAULT = Lowering()
@@ -26,9 +27,11 @@ _IN_FORCE: ContextVar[Lowering] = ContextVar("lowering", default=_DEFAULT)
 
 
 @contextmanager
-def lowering(products: Literal["float32", "bfloat16"] = "float32", rematerialise: bool = False) -> Iterator[None]:
+def lowering(
+    products: Literal["float32", "bfloat16"] = "float32", rematerialise: bool = False, unrolled: bool = False
+) -> Iterator[None]:
     """What is traced inside the block is lowered that way."""
-    token = _IN_FORCE.set(Lowering(products, rematerialise))
+    token = _IN_FORCE.set(Lowering(products, rematerialise, unrolled))
     try:
         yield
     finally:
@@ -38,6 +41,12 @@ def lowering(products: Literal["float32", "bfloat16"] = "float32", rematerialise
 def layer(function: Callable[..., Any]) -> Callable[..., Any]:
     """A layer's function, its activations kept for the backward pass or computed again, as is in force."""
     return jax.checkpoint(function) if _IN_FORCE.get().rematerialise else function
+
+
+def through_layers(function: Callable[[Any, Any], Any], h: Any, layers: Any) -> Any:
+    """`function(h, layer)` through stacked layers. Compiled once for all of them, or, unrolled, once for each: XLA
+    counts the operations of a loop's body once."""
+    return jax.lax.scan(lambda h, one: (function(h, one), None), h, layers, unroll=_IN_FORCE.get().unrolled)[0]
 
 
 def product(a: Array, b: Array) -> Array:

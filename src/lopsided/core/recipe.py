@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import inf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from lopsided.core.errors import InputError
@@ -27,10 +28,11 @@ PAPERS = {
 
 
 class Scale(NamedTuple):
-    """What a scale costs: seeds per arm, and seconds of computing measured (or, for `paper`, estimated) on `on`."""
+    """What a scale costs: seeds per arm, and seconds of computing measured on `on`; infinite where nobody measured
+    them (`lopsided cost` counts operations)."""
 
     seeds: int
-    seconds: float
+    seconds: float = inf
     on: str = "2 CPU cores"
 
 
@@ -127,8 +129,8 @@ class Recipe:
         self._require("claims", all(hasattr(each, "decide") for each in claims), "a list of Statements")
         scales = dict(self.scales) if isinstance(self.scales, Mapping) else {}
         known = bool(scales) and set(scales) <= set(SCALES) and all(map(_is_cost, scales.values()))
-        self._require("scales", known, f"(seeds, seconds) for some of {', '.join(SCALES)}")
-        object.__setattr__(self, "scales", {name: _scale(name, cost) for name, cost in scales.items()})
+        self._require("scales", known, f"(seeds, seconds) or (seeds,) for some of {', '.join(SCALES)}")
+        object.__setattr__(self, "scales", {name: Scale(*cost) for name, cost in scales.items()})
         object.__setattr__(self, "paper", PAPERS.get(self.paper, self.paper))
 
     def _require(self, field: str, sound: bool, valid: str) -> None:
@@ -145,14 +147,10 @@ class Recipe:
 
 
 def _is_cost(cost: Any) -> bool:
-    if not isinstance(cost, tuple) or len(cost) not in (2, 3):
+    if not isinstance(cost, tuple) or len(cost) not in (1, 2, 3):
         return False
-    seeds, seconds = cost[:2]
+    seeds, seconds, *_ = *cost, inf
     return isinstance(seeds, int) and seeds >= 1 and isinstance(seconds, (int, float))
-
-
-def _scale(name: str, cost: Sequence[Any]) -> Scale:
-    return Scale(*cost, *(["2 CPU cores, estimated"] if name == "paper" and len(cost) == 2 else []))
 
 
 @cache

@@ -37,7 +37,7 @@ from lopsided.engines.ensemble import (
     over_blocks,
 )
 from lopsided.engines.members import State, TracedMember, program_key, traced_of
-from lopsided.engines.program import SampledProgram
+from lopsided.engines.program import Program, SampledProgram
 
 BLOCKS_AT_ONCE = 4
 """Blocks of slots on one device: enough that a block without members is worth skipping."""
@@ -62,6 +62,7 @@ class Pool(Engine):
     """Specs with `until`."""
 
     name: ClassVar[str] = "pool"
+    program_class: ClassVar[type[Program]] = SampledProgram
 
     def __init__(self, members: Sequence[Member], execution: Execution = DEFAULT):
         self.members, self.spec = list(members), members[0].spec

@@ -65,7 +65,7 @@ class Program(ABC):
     def precision(self) -> Iterator[None]:
         """The context in which these functions are traced and called."""
         wide = jax.enable_x64(self.float_type is np.float64)
-        with wide, lowering(self._template.products, self.execution.rematerialise):
+        with wide, lowering(self._template.products, self.execution.rematerialise, self.execution.unroll):
             yield
 
     @abstractmethod
@@ -94,6 +94,11 @@ class Program(ABC):
         """Shapes and dtypes of one member's state; nothing is computed."""
         with self.precision():
             return jax.eval_shape(self.init, self.one)
+
+    @cached_property
+    def parameters(self) -> int:
+        """Of one member."""
+        return sum(leaf.size for leaf in jax.tree.leaves(self.state_shape.params))
 
     @property
     def state_bytes(self) -> int:

@@ -18,7 +18,7 @@ from lopsided.core.batch import Batch
 from lopsided.core.errors import InputError
 from lopsided.core.groups import Stack
 from lopsided.core.keys import Key
-from lopsided.core.lowering import layer, product
+from lopsided.core.lowering import layer, product, through_layers
 from lopsided.core.model import ContinuesText, Model
 from lopsided.core.shapes import Classes, Inputs, Scalar, Tokens, Vector
 from lopsided.models._decoding import greedy
@@ -50,7 +50,7 @@ class Network(eqx.Module):
         # The layers before the last see every position, and so does the last where every position is read.
         alike = len(self.blocks) if self.read is None else len(self.blocks) - 1
         if isinstance(self.blocks, Stack):  # scanned: compile time does not grow with depth
-            h, _ = jax.lax.scan(lambda h, block: (one(h, block), None), h, self.blocks[:alike])
+            h = through_layers(one, h, self.blocks[:alike])
         else:
             for block in self.blocks[:alike]:
                 h = one(h, block)

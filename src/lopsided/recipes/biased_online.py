@@ -52,7 +52,7 @@ recipe = Recipe(
     figure_number="3 (b)",
     question="Is it enough to give fresh samples the bias of a small set?",
     about=__doc__,
-    scales={"smoke": (2, 3), "laptop": (60, 75), "paper": (SEEDS, 2_000)},
+    scales={"smoke": (2, 3), "laptop": (60, 75), "paper": (SEEDS,)},
     arms=arms,
     claims=[
         Statement(

@@ -133,7 +133,7 @@ recipe = Recipe(
     about=__doc__,
     metric="skills/learned",
     threshold=1.0,
-    scales={"smoke": (2, 40), "laptop": (32, 240), "paper": (64, 60_000)},
+    scales={"smoke": (2, 40), "laptop": (32, 240), "paper": (64,)},
     arms=arms,
     shown=lambda r: [each.name for each in r.where(d=SIZES[r.scale][-1])],
     claims=[

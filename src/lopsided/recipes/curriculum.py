@@ -67,7 +67,7 @@ recipe = Recipe(
     question="Is a curriculum over the number of hops enough, or does the power law still help?",
     about=__doc__,
     threshold=0.9,
-    scales={"smoke": (2, 9), "laptop": (8, 380), "paper": (3, 5e6)},
+    scales={"smoke": (2, 9), "laptop": (8, 380), "paper": (3,)},
     arms=arms,
     claims=[
         Statement(

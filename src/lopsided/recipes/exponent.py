@@ -74,7 +74,7 @@ recipe = Recipe(
     question="Which exponent of the skills' power law learns first, and which learns everything?",
     about=__doc__,
     threshold=0.9,
-    scales={"smoke": (2, 7), "laptop": (8, 850), "paper": (3, 9e6)},
+    scales={"smoke": (2, 7), "laptop": (8, 850), "paper": (3,)},
     arms=arms,
     claims=[
         Statement(

@@ -62,7 +62,7 @@ recipe = Recipe(
     figure_number="6",
     question="Do separate learning rates for the two layers close the gap?",
     about=__doc__,
-    scales={"smoke": (2, 3), "laptop": (FEWER_SEEDS, 350), "paper": (SEEDS, 10_000_000)},
+    scales={"smoke": (2, 3), "laptop": (FEWER_SEEDS, 350), "paper": (SEEDS,)},
     arms=arms,
     claims=[
         Statement(

@@ -78,7 +78,7 @@ recipe = Recipe(
     question="Does the second layer grow faster on smaller sets?",
     about=__doc__,
     metric="norm/ratio",
-    scales={"smoke": (2, 3), "laptop": (16, 40), "paper": (16, 60_000)},
+    scales={"smoke": (2, 3), "laptop": (16, 40), "paper": (16,)},
     arms=arms,
     claims=[
         Statement(

@@ -69,7 +69,7 @@ recipe = Recipe(
     figure_number="30",
     question="Which of a transformer's parameters gain from repetition?",
     about=__doc__,
-    scales={"smoke": (2, 15), "laptop": (SEEDS, 740), "paper": (SEEDS, 20_000_000)},
+    scales={"smoke": (2, 15), "laptop": (SEEDS, 740), "paper": (SEEDS,)},
     arms=arms,
     claims=[
         Statement(

@@ -64,7 +64,7 @@ recipe = Recipe(
     question="Does a first phase on random labels help a transformer to add modulo p?",
     about=__doc__,
     threshold=0.9,
-    scales={"smoke": (2, 6), "laptop": (SEEDS, 270), "paper": (SEEDS, 6_000_000)},
+    scales={"smoke": (2, 6), "laptop": (SEEDS, 270), "paper": (SEEDS,)},
     arms=arms,
     claims=[
         Statement(

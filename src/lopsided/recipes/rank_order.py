@@ -54,7 +54,7 @@ recipe = Recipe(
     question="Does it matter which skills are frequent?",
     about=__doc__,
     threshold=QUARTER,
-    scales={"smoke": (2, 8), "laptop": (12, 630), "paper": (3, 5e6)},
+    scales={"smoke": (2, 8), "laptop": (12, 630), "paper": (3,)},
     arms=arms,
     claims=[
         *(

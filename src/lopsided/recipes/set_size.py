@@ -53,7 +53,7 @@ recipe = Recipe(
     figure_number="18",
     question="How small may a repeated set be?",
     about=__doc__,
-    scales={"smoke": (2, 3), "laptop": (SEEDS, 170), "paper": (SEEDS, 500_000)},
+    scales={"smoke": (2, 3), "laptop": (SEEDS, 170), "paper": (SEEDS,)},
     arms=arms,
     claims=[
         Statement(

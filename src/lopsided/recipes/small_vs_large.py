@@ -106,7 +106,7 @@ recipe = Recipe(
     figure_number="1, 2 (perceptrons)",
     question="Does a multi-layer perceptron learn faster from fewer samples?",
     about=__doc__,
-    scales={"smoke": (2, 6), "laptop": (18, 810), "paper": (SEEDS, 300_000)},
+    scales={"smoke": (2, 6), "laptop": (18, 810), "paper": (SEEDS,)},
     arms=arms,
     claims=[
         Statement(

@@ -68,7 +68,8 @@ class Display:
         if progress.evaluated is None:
             names = sorted({self._arm(m.spec) for m in progress.members})
             what = f"compiling for {len(progress.members)} members ({_some(names, ', ')})"
-            self._say(progress, what if names else "waiting for members that other processes are training")
+            waiting = f"other processes train the rest · {_clock(progress.seconds)} gone{_left(progress)}"
+            self._say(progress, what if names else waiting)
             return
         values = progress.evaluated.metrics.get(self._metric)
         if values is None:
@@ -80,8 +81,8 @@ class Display:
         for member, step, value, gone in zip(present, steps, values.tolist(), diverged.tolist(), strict=True):
             self._rows.setdefault(self._arm(member.spec), {})[member.seed] = step, progress.steps, value, gone
         speed = len(progress.members) * progress.step / max(progress.evaluated.seconds, 1e-9)
-        left = "" if progress.left is None else f" · about {_clock(progress.left)} left"
-        self._say(progress, f"{speed:,.0f} member-steps/s · {_clock(progress.seconds)} gone{left}")
+        gone = f"{_clock(progress.seconds)} gone{_left(progress)}"
+        self._say(progress, f"{speed:,.0f} member-steps/s · {gone}")
 
     def _arm(self, spec: Any) -> str:
         if id(spec) not in self._hash:
@@ -100,7 +101,7 @@ class Display:
             arms = [f"{a} {np.median([v for *_, v, _ in m.values()]):.3f}" for a, m in reversed(self._rows.items())]
             said = [
                 f"{progress.done:.0%}",
-                f"step {progress.step:,}/{progress.steps:,}",
+                *([f"step {progress.step:,}/{progress.steps:,}"] if progress.steps else []),
                 *filter(None, [_some(arms, " · ")]),
             ]
             line = " · ".join([*said, status])
@@ -131,6 +132,10 @@ def _some(names: Sequence[str], between: str) -> str:
     """At most six names, the rest as a count."""
     more = len(names) - NAMED
     return between.join(names[:NAMED]) + (f"{between}{more} more" if more > 0 else "")
+
+
+def _left(progress: Progress) -> str:
+    return "" if progress.left is None else f" · about {_clock(progress.left)} left"
 
 
 def _clock(seconds: float) -> str:

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
 
+from lopsided.report.console import console as _console
 from lopsided.report.text import claim_rows, number, rules, to_learn
 
 if TYPE_CHECKING:
@@ -22,20 +22,9 @@ if TYPE_CHECKING:
 
 MANY = 1000
 """Seeds beyond which another setting is wanted, not more seeds."""
+MOST_WORKERS = 8
+"""Workers that are named."""
 COLOURS = {"holds": "bold green", "contradicted": "bold red", "inconclusive": "yellow", "not run": "dim"}
-
-
-def _console() -> Console:
-    columns = os.environ.get("COLUMNS", "")
-    piped = int(columns) if columns.isdecimal() and 20 <= int(columns) <= 10_000 else 150
-    return Console(highlight=False, emoji=False, width=None if _is_terminal() else piped)
-
-
-def _is_terminal() -> bool:
-    try:
-        return os.isatty(1)
-    except OSError:
-        return False
 
 
 def recipe_table(recipes: Sequence[dict[str, Any]]) -> None:
@@ -68,12 +57,20 @@ def recipe_page(recipe: dict[str, Any]) -> None:
         console.print(Padding(f"• {escape(claim)}", (0, 0, 0, 2), expand=False))
     console.print("\n[bold]Scales[/]")
     for name, scale in recipe["scales"].items():
-        seconds = "?" if scale["seconds"] is None else _duration(scale["seconds"])
-        console.print(
-            Padding(
-                f"{name}: {scale['seeds']} seeds an arm, {seconds}, {escape(scale['on'])}", (0, 0, 0, 2), expand=False
-            )
-        )
+        said = f"{name}: {scale['seeds']} seeds an arm, {_price(recipe['name'], scale)}"
+        console.print(Padding(said, (0, 0, 0, 2), expand=False))
+
+
+def _price(recipe: str, scale: dict[str, Any]) -> str:
+    """What a scale costs: measured seconds, or counted operations."""
+    counted = scale["counted"]
+    if scale["seconds"] is not None:
+        return f"{_duration(scale['seconds'])}, {escape(scale['on'])}"
+    if counted is None:
+        return f"see lopsided cost {recipe}"
+    at_least = "at least " if counted["adaptive"] else ""
+    took = _duration(3600 * counted["h100_hours"])
+    return f"{at_least}{took} of one H100 at 30 % of its peak (lopsided cost {recipe} says more)"
 
 
 def claim_table(claims: Sequence[Claim], with_recipe: bool = True, needed: Sequence[int | None] | None = None) -> None:
@@ -155,6 +152,10 @@ def status_tables(found: dict[str, Any]) -> None:
         console.print(
             f"running: {e['members']} members at step {e['step']:,}/{e['steps']:,} (pid {e['pid']}, {e['host']})"
         )
+    if found["workers"]:
+        names = ", ".join(e["worker"] for e in found["workers"][:MOST_WORKERS])
+        more = "" if len(found["workers"]) <= MOST_WORKERS else " …"
+        console.print(f"workers: {len(found['workers'])} ({escape(names)}{more})")
     for e in found["stale"]:
         console.print(f"[yellow]stale: {e['members']} members; their process (pid {e['pid']}, {e['host']}) is gone[/]")
     for e in found["failed"]:

@@ -18,6 +18,8 @@ from lopsided.core.errors import unknown
 
 FOLDER = Path(str(files("lopsided.recipes")))
 FILE = FOLDER / "catalog.json"
+COSTS = FOLDER / "costs.json"
+"""What recipes cost at paper scale, by `python -m lopsided.runs.paper_costs`."""
 
 
 def catalog(names: Sequence[str] = ()) -> list[dict[str, Any]]:
@@ -34,6 +36,7 @@ def described() -> list[dict[str, Any]]:
     """What the recipes say of themselves; imports them."""
     from lopsided.core.registry import registered
 
+    costs = json.loads(COSTS.read_text(encoding="utf-8")) if COSTS.is_file() else {}
     return [
         {
             "name": recipe.name,
@@ -47,6 +50,7 @@ def described() -> list[dict[str, Any]]:
                     "seconds": scale.seconds if math.isfinite(scale.seconds) else None,
                     "seeds": scale.seeds,
                     "on": scale.on,
+                    "counted": costs.get(recipe.name) if name == "paper" else None,
                 }
                 for name, scale in recipe.scales.items()
             },
@@ -66,7 +70,7 @@ def _stored() -> list[dict[str, Any]] | None:
 def _sources() -> str:
     """Digest of the recipes' sources."""
     total = hashlib.sha256()
-    for file in sorted(FOLDER.glob("*.py")):
+    for file in [*sorted(FOLDER.glob("*.py")), *([COSTS] if COSTS.is_file() else [])]:
         total.update(file.name.encode() + file.read_bytes())
     return total.hexdigest()
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from lopsided.core.engine import Member
 from lopsided.core.registry import engine_of
+from lopsided.core.shapes import Tokens, Vectors
 from lopsided.core.spec import Spec
 from lopsided.engines.members import program_key
+from lopsided.engines.work import program_of
 from lopsided.runs.rows import member_id
 
 
@@ -32,3 +35,19 @@ def cut(members: Sequence[Member], size: int | None = None) -> list[list[Member]
         length = -(-len(group) // number)
         jobs += [group[i : i + length] for i in range(0, len(group), length)]
     return jobs
+
+
+def effort(members: Sequence[Member], steps: int | None = None) -> float:
+    """What the time left is judged by: parameters x positions x samples (or steps, where a plan draws no samples) of
+    the members' first `steps` steps, to which operations are proportional. Predictions take none."""
+    by_spec = Counter(id(m.spec) for m in members)
+    specs = {id(m.spec): m.spec for m in members}
+    return float(sum(by_spec[i] * _effort(spec, spec.steps if steps is None else steps) for i, spec in specs.items()))
+
+
+def _effort(spec: Spec, steps: int) -> float:
+    program = program_of(spec)
+    if program is None:
+        return 0.0
+    positions = spec.task.inputs.length if isinstance(spec.task.inputs, (Tokens, Vectors)) else 1
+    return program.parameters * positions * (spec.plan.seen(steps) or steps)

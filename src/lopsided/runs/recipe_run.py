@@ -19,12 +19,13 @@ from lopsided.results.deciding import decide
 from lopsided.results.stored import Results, load
 from lopsided.results.sweeps import beyond
 from lopsided.runs import manifest
+from lopsided.runs.done import Done, Runner
 from lopsided.runs.jobs import cut, wanted_members
 from lopsided.runs.manifest import Manifest
 from lopsided.runs.overrides import apply, overridden
 from lopsided.runs.rows import member_id
 from lopsided.runs.targets import find, plain_arms, plain_curves
-from lopsided.runs.worker import Done, run
+from lopsided.runs.worker import run
 from lopsided.stats.verdict import Claim
 from lopsided.store.parts import Store, job_name
 
@@ -72,9 +73,10 @@ class RecipeRun:
         progress: Callable[[Progress], None] | None = None,
         stop: threading.Event | None = None,
         execution: Execution = DEFAULT,
+        runner: Runner = run,
     ) -> Done:
         """Write the manifest and train what is missing, then what sweeps lack whose best settings lie at an end. Jobs
-        are cut as the folder's manifest says, if it has one."""
+        are cut as the folder's manifest says, if it has one. `runner` trains: here, or elsewhere."""
         store.require_writable()
         before = manifest.read(store, self.label)
         job_size = before.job_size if before else None
@@ -85,7 +87,7 @@ class RecipeRun:
             arms = manifest.arms_of(now.arms)
             found = Manifest(self.recipe.name, self.scale, self.seeds, self.overrides, arms, job_size, jobs)
             manifest.write(store, found)
-            done = done.plus(run(specs, self.seeds, store, progress, execution, stop, job_size))
+            done = done.plus(runner(specs, self.seeds, store, progress, execution, stop, job_size))
             results = now.results(store.as_of_now())
             longer = now.longer(results) if results is not None else None
             specs = [] if longer is None else [spec for name, spec in longer.arms.items() if name not in now.arms]

@@ -38,7 +38,7 @@ def stop_on_signals() -> Iterator[threading.Event]:
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
-def duration(text: str) -> float:
+def duration(text: str, flag: str = "--for") -> float:
     """`90s`, `30m`, `2h`, `1d` in seconds. Raises `InputError` for anything else."""
     number, unit = text[:-1], text[-1:]
     try:
@@ -46,7 +46,7 @@ def duration(text: str) -> float:
     except (ValueError, KeyError):
         seconds = 0.0
     if not 0 < seconds < 1e9:
-        raise InputError(f"--for {text!r}: a number and s, m, h or d, for example 30m or 2h")
+        raise InputError(f"{flag} {text!r}: a number and s, m, h or d, for example 30m or 2h")
     return seconds
 
 

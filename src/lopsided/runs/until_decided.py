@@ -18,11 +18,13 @@ from typing import Any
 import numpy as np
 
 from lopsided.core.errors import InputError, StoreError
+from lopsided.core.execution import DEFAULT
 from lopsided.core.progress import Progress
 from lopsided.results.stored import Arm, Results, load
 from lopsided.results.sweeps import sweeps
+from lopsided.runs.done import Done, Runner
 from lopsided.runs.recipe_run import RecipeRun
-from lopsided.runs.worker import Done, run
+from lopsided.runs.worker import run
 from lopsided.stats import decisions, sequential
 from lopsided.stats.sequential import LOOKS, level
 from lopsided.stats.verdict import Claim
@@ -76,6 +78,7 @@ def until_decided(
     progress: Callable[[Progress], None] | None = None,
     stop: threading.Event | None = None,
     looks: tuple[int, ...] = LOOKS,
+    runner: Runner = run,
 ) -> tuple[State, Done]:
     """Train what chooses, then look after look what open claims read. `looks` is how many judged seeds there are at
     each one, for a new plan. Raises `Stopped` when `stop` is set."""
@@ -83,12 +86,12 @@ def until_decided(
         raise InputError(f"--until-decided: {asked.recipe.name} has no claims to decide")
     plan, done = read(asked, store), Done(0, 0, 0.0, 0)
     if plan is None:
-        done = asked.train(store, progress, stop)
+        done = asked.train(store, progress, stop, runner=runner)
         plan = _write(asked, store.as_of_now(), looks)
     asked = _chose(asked, plan, store.as_of_now())
     while (state := replay(asked, plan, store.as_of_now())).wanted:
         judged = _seeds(plan, state.looks)
-        done = done.plus(run([asked.arms[name] for name in state.wanted], judged, store, progress, stop=stop))
+        done = done.plus(runner([asked.arms[name] for name in state.wanted], judged, store, progress, DEFAULT, stop))
     return state, done
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections import Counter
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,37 +20,19 @@ from lopsided.core.provenance import provenance
 from lopsided.core.registry import engine_of
 from lopsided.core.spec import Spec
 from lopsided.engines import checkpoints, devices
-from lopsided.runs.jobs import cut, wanted_members
+from lopsided.runs.done import Done
+from lopsided.runs.jobs import cut, effort, wanted_members
 from lopsided.runs.rows import member_id, rows_of
 from lopsided.store.index import Summary
-from lopsided.store.leases import Holder, Lease, LeaseLost, Leases
+from lopsided.store.leases import MOST_FAILURES, Holder, Lease, LeaseLost, Leases
 from lopsided.store.parts import Part, Store, job_name
 from lopsided.store.rows import no_rows
-from lopsided.store.survey import Damage
+from lopsided.store.survey import Damage, MemberId
 
 SLICE_SECONDS = 1.0
 """How long a stop request or a due commit waits at most for a stretch of training (one step, if that takes longer)."""
 WAIT_SECONDS = 0.5
 """Pause between looks at work that other processes hold."""
-
-
-class Done(NamedTuple):
-    """What a run did."""
-
-    trained: int
-    already: int
-    """Members found complete, or completed by other processes meanwhile."""
-    seconds: float
-    diverged: int
-
-    def plus(self, later: Done) -> Done:
-        """Both together."""
-        return Done(
-            self.trained + later.trained,
-            self.already + later.already,
-            self.seconds + later.seconds,
-            self.diverged + later.diverged,
-        )
 
 
 def run(
@@ -62,34 +43,38 @@ def run(
     execution: Execution = DEFAULT,
     stop: threading.Event | None = None,
     job_size: int | None = None,
+    keep_going: bool = False,
 ) -> Done:
     """Train every (spec, seed) that the store does not hold yet; returns when all of them are complete.
 
     Members whose specs differ only in traced fields and skill distributions train as one ensemble, cut into jobs of at
     most `job_size` members (see `runs.jobs`). Several processes may run the same on one folder: each takes leases on
     the jobs that it trains, and takes over those of a process that died. An interrupted job goes on from its last
-    commit. Setting `stop` commits and raises `Stopped`.
+    commit. Setting `stop` commits and raises `Stopped`. With `keep_going` a job that fails is tried again, here or
+    elsewhere, and left alone after MOST_FAILURES attempts (`lopsided.store.leases`); the rest is trained all the same.
     """
+    wanted = wanted_members(specs, seeds)
+    return run_members(wanted, store, progress, execution, stop, job_size, keep_going)
+
+
+def run_members(
+    wanted: Sequence[Member],
+    store: Store,
+    progress: Callable[[Progress], None] | None = None,
+    execution: Execution = DEFAULT,
+    stop: threading.Event | None = None,
+    job_size: int | None = None,
+    keep_going: bool = False,
+) -> Done:
+    """`run` for any members."""
     store.require_writable()
     store.require_readable()
-    work = _Work(store, wanted_members(specs, seeds), progress, execution, stop or threading.Event(), job_size)
+    work = _Work(store, wanted, progress, execution, stop or threading.Event(), job_size, keep_going)
     missing = work.missing()
     if not missing:
         return Done(0, len(work.wanted), 0.0, 0)
     devices.setup(len(missing))
     return work.finish()
-
-
-def _samples(members: Sequence[Member], steps: int | None = None) -> int:
-    """Samples that members see, or steps where a plan draws none (theory: nothing): what the time left is judged by."""
-    by_spec = Counter(id(m.spec) for m in members)
-    specs = {id(m.spec): m.spec for m in members}
-    total = 0
-    for i, spec in specs.items():
-        if engine_of(spec).trains:
-            at = spec.steps if steps is None else steps
-            total += by_spec[i] * (spec.plan.seen(at) or at)
-    return total
 
 
 class _Work:
@@ -103,14 +88,16 @@ class _Work:
         execution: Execution,
         stop: threading.Event,
         job_size: int | None,
+        keep_going: bool = False,
     ):
         self.store, self.wanted, self.progress = store, wanted, progress
         self.execution, self.stop, self.job_size = execution, stop, job_size
         self.began = time.perf_counter()
+        self.keep_going = keep_going
         self.leases = Leases(store.root)
-        self.own_samples = 0
-        self.backlog = 0
-        """Samples missing outside the job in hand."""
+        self.own_effort = 0.0
+        self.backlog = 0.0
+        """Effort that is missing outside the job in hand."""
 
     def missing(self) -> list[Member]:
         """Wanted members that no sound part completes."""
@@ -153,20 +140,41 @@ class _Work:
     def _lease(self, jobs: Sequence[Sequence[Member]]) -> tuple[list[Member], Lease | None, int]:
         """The next job that nobody else works on, its lease, and how many members are missing altogether."""
         with self.leases.lock():
-            missing = {member_id(m) for m in self.missing()}
+            missing = {member_id(m) for m in self.missing()} - self._given_up()
             leases = self.leases.all()
             for lease in leases:
                 if not lease.alive and not missing & set(lease.members):
                     self.leases.release(lease.job)  # its process died between its last commit and its release
             taken = {member for lease in leases if lease.alive for member in lease.members}
             left = [m for m in self.wanted if member_id(m) in missing]
-            self.backlog = _samples(left)
-            for whole in jobs:
+            self.backlog = effort(left)
+            for whole in self._unlucky_last(jobs):
                 if job := [m for m in whole if member_id(m) in missing and member_id(m) not in taken]:
                     ids = [member_id(m) for m in job]
-                    self.backlog -= _samples(job)
+                    self.backlog -= effort(job)
+                    if self._died(job_name(ids), leases):
+                        continue
                     return job, self.leases.take(job_name(ids), ids, job[0].spec.steps), len(missing)
             return [], None, len(missing)
+
+    def _given_up(self) -> set[MemberId]:
+        return set(self.leases.given_up()) if self.keep_going else set()
+
+    def _unlucky_last(self, jobs: Sequence[Sequence[Member]]) -> Sequence[Sequence[Member]]:
+        """Jobs that failed come after the others: one that kills its worker must not stop the rest."""
+        if not self.keep_going:
+            return jobs
+        failed = {(str(spec), int(seed)) for f in self.leases.failures() for spec, seed in f["members"]}
+        return sorted(jobs, key=lambda job: member_id(job[0]) in failed) if failed else jobs
+
+    def _died(self, job: str, leases: Sequence[Lease]) -> bool:
+        """Count the death of the process that worked on a job; whether that was once too often."""
+        dead = next((lease for lease in leases if lease.job == job and not lease.alive), None)
+        if dead is None or not self.keep_going:
+            return False
+        who = f"its process died (pid {dead.owner.get('pid')}, {str(dead.owner.get('host', '')).split(':')[0]})"
+        self.leases.release(job)
+        return self.leases.record_failure(job, dead.members, who, dead.step) >= MOST_FAILURES
 
     def _train(self, members: Sequence[Member], lease: Lease) -> int | None:
         """Train a leased job to its end, committing on the way. Returns the number of diverged members, or None if
@@ -184,8 +192,12 @@ class _Work:
                 raise
             except Exception as error:
                 with suppress(OSError):  # the folder may be what failed
-                    self.leases.record_failure(lease.job, lease.members, f"{type(error).__name__}: {error}")
-                raise
+                    message = f"{type(error).__name__}: {error}"
+                    self.leases.record_failure(lease.job, lease.members, message, holder.lease.step)
+                if not self.keep_going:
+                    raise
+                traceback.print_exc()
+                return None
             self.leases.forget_failure(lease.job)
             return diverged
 
@@ -221,7 +233,7 @@ class _Work:
             holder.report(engine.position, left)
             if stopping and not final:
                 raise Stopped
-        self.own_samples += _samples(members, engine.spec.steps - first)
+        self.own_effort += effort(members, engine.spec.steps - first)
         if self.stop.is_set():
             raise Stopped
         return diverged
@@ -272,12 +284,12 @@ class _Work:
 
     def _show(self, members: Sequence[Member], step: int, first: int, evaluated: Evaluated | None) -> float | None:
         """Tell the caller how far `members` are, having begun at `first`; returns the estimated seconds left."""
-        own = self.own_samples + _samples(members, step - first)
-        rest = self.backlog + _samples(members) - _samples(members, step)
+        own = self.own_effort + effort(members, step - first)
+        rest = self.backlog + effort(members) - effort(members, step)
         seconds = time.perf_counter() - self.began
         left = rest * seconds / own if own else None
         if self.progress is not None and (evaluated is not None or step == first):
             steps = members[0].spec.steps if members else 0
-            done = 1 - rest / max(_samples(self.wanted), 1)
+            done = 1 - rest / max(effort(self.wanted), 1)
             self.progress(Progress(step, steps, members, evaluated, seconds, done, left))
         return left

@@ -26,11 +26,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lopsided.core.errors import InputError
+from lopsided.store.files import replace_text
 from lopsided.store.survey import MemberId
 
+LOG = "LOPSIDED_LOG"
+"""Environment variable that names this process's log, for messages about its failures."""
 BEAT_SECONDS = 5.0
 STALE_SECONDS = 60.0
 LOCK_PATIENCE = 120.0
+MOST_FAILURES = 3
+"""Attempts in a row, none of which came further than the one before, after which workers leave a job alone."""
 
 
 class Lease(NamedTuple):
@@ -126,15 +131,26 @@ class Leases:
         with suppress(FileNotFoundError):
             (self.folder / f"{job}.json").unlink()
 
-    def record_failure(self, job: str, members: Sequence[MemberId], message: str) -> None:
-        """Remember a job's error; forgotten when the job succeeds."""
+    def record_failure(self, job: str, members: Sequence[MemberId], message: str, step: int = 0) -> int:
+        """Remember a job's error at a step; forgotten when the job succeeds. Returns how many attempts in a row have
+        failed without coming further than the one before."""
         self.failed_folder.mkdir(exist_ok=True)
-        data = {"job": job, "members": list(members), "message": message, "owner": owner()}
-        (self.failed_folder / f"{job}.json").write_text(json.dumps(data))
+        before = _read(self.failed_folder / f"{job}.json") or {}
+        further = step > int(before.get("step", -1))
+        attempts = 1 if further else int(before.get("attempts", 0)) + 1
+        said = {"message": message, "step": step, "attempts": attempts, "log": os.environ.get(LOG)}
+        data = {"job": job, "members": list(members), **said, "owner": owner()}
+        replace_text(self.failed_folder / f"{job}.json", json.dumps(data))
+        return attempts
 
     def forget_failure(self, job: str) -> None:
         with suppress(FileNotFoundError):
             (self.failed_folder / f"{job}.json").unlink()
+
+    def given_up(self) -> dict[MemberId, dict[str, Any]]:
+        """Members of jobs that failed MOST_FAILURES times, and the last failure of each."""
+        often = [f for f in self.failures() if int(f.get("attempts", 1)) >= MOST_FAILURES]
+        return {(str(spec), int(seed)): f for f in often for spec, seed in f["members"]}
 
     def failures(self) -> list[dict[str, Any]]:
         """Jobs whose last attempt ended in an error."""

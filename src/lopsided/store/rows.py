@@ -3,7 +3,9 @@ with its `shape`); one row per member, evaluation and metric."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,24 +37,34 @@ def no_rows() -> dict[str, np.ndarray]:
 
 def write_rows(file: Path, rows: Mapping[str, np.ndarray]) -> None:
     """Columns of equal length to a Parquet file; NaN in `value` becomes NULL. `elements` holds arrays, or None."""
-    import duckdb
-
     wrong = set(COLUMNS) ^ set(rows)
     if wrong:
         raise ValueError(f"rows have exactly the columns {tuple(COLUMNS)}; these differ: {sorted(wrong)}")
     at = [i for i, a in enumerate(rows["elements"]) if a is not None]
     arrays = [np.asarray(rows["elements"][i]) for i in at]
-    with duckdb.connect() as con, plain_path(file.parent) as folder:
+    columns = ", ".join(f"{name}::{kind} AS {name}" for name, (_, kind) in NUMBERS.items())
+    with _database(os.getpid()).cursor() as con, plain_path(file.parent) as folder:
         con.register("numbers", _with_place({name: np.ascontiguousarray(rows[name]) for name in NUMBERS}))
-        con.register("flat", _flat(at, [a.reshape(-1).astype(np.float64) for a in arrays], np.float64))
-        con.register("shapes", _flat(at, [np.array(a.shape, np.int64) for a in arrays], np.int64))
-        columns = ", ".join(f"{name}::{kind} AS {name}" for name, (_, kind) in NUMBERS.items())
-        con.execute(
-            f"COPY (SELECT {columns}, shape::INTEGER[] AS shape, elements::DOUBLE[] AS elements FROM numbers "
-            "LEFT JOIN (SELECT place, list(item ORDER BY i) AS elements FROM flat GROUP BY place) USING (place) "
-            "LEFT JOIN (SELECT place, list(item ORDER BY i) AS shape FROM shapes GROUP BY place) USING (place) "
-            f"ORDER BY place) TO '{folder}/{file.name}' (FORMAT parquet, COMPRESSION zstd)"
-        )
+        if at:
+            con.register("flat", _flat(at, [a.reshape(-1).astype(np.float64) for a in arrays], np.float64))
+            con.register("shapes", _flat(at, [np.array(a.shape, np.int64) for a in arrays], np.int64))
+            source = (
+                f"SELECT {columns}, shape::INTEGER[] AS shape, elements::DOUBLE[] AS elements FROM numbers "
+                "LEFT JOIN (SELECT place, list(item ORDER BY i) AS elements FROM flat GROUP BY place) USING (place) "
+                "LEFT JOIN (SELECT place, list(item ORDER BY i) AS shape FROM shapes GROUP BY place) USING (place)"
+            )
+        else:
+            source = f"SELECT {columns}, NULL::INTEGER[] AS shape, NULL::DOUBLE[] AS elements FROM numbers"
+        to = f"'{folder}/{file.name}' (FORMAT parquet, COMPRESSION zstd)"
+        con.execute(f"COPY ({source} ORDER BY place) TO {to}")
+
+
+@cache
+def _database(pid: int) -> Any:
+    """One for a process: opening another takes five times as long as writing a small file."""
+    import duckdb
+
+    return duckdb.connect()
 
 
 def _with_place(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -54,6 +54,11 @@ def folder_status(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> dict[
         "runs": rows,
         "running": [e for e, _ in live],
         "stale": [e for e, _ in stale],
+        "workers": [
+            {"worker": w.job, "pid": w.owner.get("pid"), "host": str(w.owner.get("host", "")).split(":")[0]}
+            for w in Leases(store.root / "workers").all()
+            if w.alive
+        ],
         "failed": [{"job": f["job"], "members": len(f["members"]), "message": f["message"]} for f in failures],
         "damaged": [{"part": str(d.folder), "reason": d.reason} for d in survey.damaged],
         "unreadable": [{"part": str(d.folder), "reason": d.reason} for d in survey.unreadable],

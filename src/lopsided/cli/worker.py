@@ -1,0 +1,50 @@
+"""`lopsided worker`: carries out what heads have ordered in a folder."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from lopsided.cli.options import OUT, Out
+
+
+def worker(
+    *,
+    idle: str = "1m",
+    stop: Annotated[bool, Parameter(negative="")] = False,
+    out: Out = OUT,
+) -> None:
+    """Train what `lopsided run --on …` has ordered in this folder, beside any number of other workers.
+
+    A job that fails is tried again, here or elsewhere, and given up after three attempts that came no further.
+
+    Parameters
+    ----------
+    idle
+        End after so long without work: 30s, 10m, 2h.
+    stop
+        Withdraw all orders of the folder, and ask its workers to commit what they have and end.
+    out
+        Folder of the store, shared with the head.
+    """
+    from lopsided.core.errors import InputError, Stopped
+    from lopsided.runs.orders import as_worker, ask_to_stop
+    from lopsided.runs.signals import duration, stop_on_signals
+    from lopsided.store.parts import Store
+
+    store = Store(out)
+    if stop:
+        if not (out / "parts").is_dir():
+            raise InputError(f"out = {str(out)!r}: no store there")
+        ask_to_stop(store)
+        return
+    cores = os.environ.get("LOPSIDED_CORES")
+    if cores and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, set(map(int, cores.split(","))))
+    with stop_on_signals() as asked:
+        try:
+            print(f"{as_worker(store, asked, duration(idle, '--idle'))} members trained")
+        except Stopped:
+            print("stopped; everything computed is committed")

@@ -1,0 +1,114 @@
+"""Jobs of Slurm, through submitit. Without a Slurm, `--on-set cluster=local` runs the same through submitit's own
+processes."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from lopsided.core.errors import InputError
+from lopsided.executors.base import Executor, missing_library
+from lopsided.runs.orders import NAME
+from lopsided.store.files import replace_text
+from lopsided.store.leases import LOG
+
+IDLE_SECONDS = 60.0
+GRACE_SECONDS = 60
+"""From Slurm's warning to its end: the time for a last commit."""
+DEFAULTS: dict[str, Any] = {"timeout_min": 240, "cpus_per_task": 2, "mem_gb": 4}
+"""Of submitit's parameters; `--on-set` changes and adds any: partition, gpus_per_node, slurm_qos, …"""
+
+
+class Worker:
+    """A worker as a child of submitit's process. Slurm's warning before the time limit, or before it gives the machine
+    to somebody else, stops the child, which commits, and queues the job again."""
+
+    def __init__(self, words: list[str], logs: str):
+        self.words, self.logs = words, logs
+
+    def __call__(self) -> int:
+        array, task = os.environ.get("SLURM_ARRAY_JOB_ID"), os.environ.get("SLURM_ARRAY_TASK_ID")
+        job = f"{array}-{task}" if array else os.environ.get("SLURM_JOB_ID", str(os.getpid()))
+        name = f"slurm-{job}"
+        log = Path(self.logs) / f"{name}.log"
+        with log.open("ab") as out:
+            environment = {**os.environ, NAME: name, LOG: str(log)}
+            self.process = subprocess.Popen(self.words, stdout=out, stderr=subprocess.STDOUT, env=environment)
+            return self.process.wait()
+
+    def checkpoint(self) -> Any:
+        """Called by submitit when Slurm warns."""
+        from submitit.helpers import DelayedSubmission
+
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(GRACE_SECONDS)
+        return DelayedSubmission(Worker(self.words, self.logs))
+
+
+class Slurm(Executor):
+    """One job for each worker. Their numbers are kept in OUT/workers/slurm.json, for a later head to find them."""
+
+    name: ClassVar[str] = "slurm"
+
+    def __init__(self, root: Path, workers: int, options: Mapping[str, str]):
+        try:
+            import submitit
+        except ImportError:
+            raise missing_library("slurm") from None
+        self.root, self.options = root, options
+        settings = {**DEFAULTS, **{key: _number(value) for key, value in options.items()}}
+        cluster = str(settings.pop("cluster", "slurm"))
+        if "partition" in settings:
+            settings["slurm_partition"] = settings.pop("partition")
+        if cluster == "local":
+            settings = {k: v for k, v in settings.items() if not k.startswith("slurm_")}
+        try:
+            self._executor = submitit.AutoExecutor(folder=self.logs() / "submitit", cluster=cluster)
+            self._executor.update_parameters(name="lopsided", **settings)
+        except (RuntimeError, TypeError, ValueError, NameError) as error:
+            raise InputError(f"--on slurm: {str(error).splitlines()[0]}") from None
+        logging.getLogger("submitit").setLevel(logging.ERROR)  # it wants Slurm's accounting, which many lack
+        self._file = root / "workers" / "slurm.json"
+        self._cluster = cluster
+        self._jobs: dict[str, Any] = dict.fromkeys(self._known())
+
+    def start(self, count: int) -> None:
+        worker = Worker(self.command(IDLE_SECONDS), str(self.logs()))
+        try:
+            with self._executor.batch():
+                found = [self._executor.submit(worker) for _ in range(count)]
+        except subprocess.CalledProcessError as error:
+            raise InputError(f"--on slurm: sbatch failed: {(error.output or error.stderr or error)!s}") from None
+        self._jobs = {number: self._jobs[number] for number in self._alive()} | {job.job_id: job for job in found}
+        replace_text(self._file, json.dumps(list(self._jobs)))
+
+    def count(self) -> int:
+        return len(self._alive())
+
+    def _alive(self) -> list[str]:
+        """Jobs that run or wait, by `squeue`: submitit asks Slurm's accounting, which not every cluster has."""
+        if self._cluster != "slurm":
+            return [number for number, job in self._jobs.items() if job is not None and not job.done(force_check=True)]
+        words = ["squeue", "--me", "--noheader", "--array", "--format=%i"]
+        found = subprocess.run(words, capture_output=True, text=True, check=False)
+        # A controller that does not answer is no reason to start more jobs.
+        return [number for number in self._jobs if found.returncode or number in found.stdout.split()]
+
+    def _known(self) -> list[str]:
+        try:
+            return list(map(str, json.loads(self._file.read_text())))
+        except (OSError, ValueError):
+            return []
+
+
+def _number(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,93 @@
+"""Workers on a real Slurm and a real Ray, if they are here; `thousand.py` has the same with many jobs.
+
+apt-get install slurm-wlm munge        # then, as root, pytest starts a Slurm of one node
+pip install 'lopsided[ray]'            # then pytest starts a Ray of this machine
+"""
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lopsided.executors.base import executor
+from lopsided.executors.head import Cluster
+from lopsided.runs import orders
+from lopsided.runs.worker import run
+from lopsided.store.parts import Store
+from tests.cluster.thousand import TINY, counted, through
+from tests.faults.helpers import rows
+
+HERE = Path(__file__).parent
+ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
+NO_SLURM = "needs slurmctld, slurmd and munged (apt-get install slurm-wlm munge), and root"
+slurm_here = pytest.mark.skipif(
+    not (ROOT and all(map(shutil.which, ("slurmctld", "slurmd", "munged")))), reason=NO_SLURM
+)
+ray_here = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="needs Ray: pip install 'lopsided[ray]'")
+one_after_the_other = pytest.mark.xdist_group("clusters")
+
+
+@pytest.fixture
+def slurm(tmp_path_factory, monkeypatch):
+    folder = tmp_path_factory.mktemp("slurm")
+    folder.chmod(0o755)
+    started = subprocess.run([HERE / "slurm.sh", "start", folder], capture_output=True, text=True, check=False)
+    if started.returncode:
+        subprocess.run([HERE / "slurm.sh", "stop", folder], check=False)
+        pytest.skip(f"Slurm does not start here: {started.stderr.strip()[-200:]}")
+    monkeypatch.setenv("SLURM_CONF", str(folder / "slurm.conf"))
+    yield {"partition": "tests", "cpus_per_task": "1", "timeout_min": "10"}
+    subprocess.run(["scancel", "--me"], check=False)
+    subprocess.run([HERE / "slurm.sh", "stop", folder], check=False)
+
+
+@pytest.fixture
+def ray():
+    """A cluster of its own port, so that another one on this machine is left alone."""
+    command = [Path(sys.executable).parent / "ray"]
+    flags = ["--head", "--port=16379", "--num-cpus=2", "--include-dashboard=false", "--disable-usage-stats"]
+    started = subprocess.run([*command, "start", *flags], capture_output=True, text=True, check=False)
+    if started.returncode:
+        pytest.skip(f"Ray does not start here: {started.stderr.strip()[-200:]}")
+    yield {"address": "127.0.0.1:16379"}
+    importlib.import_module("ray").shutdown()
+    subprocess.run([*command, "stop", "--force"], capture_output=True, check=False)
+
+
+@slurm_here
+@one_after_the_other
+def test_slurm_makes_the_rows_of_one_process_though_workers_are_killed(slurm, tmp_path):
+    run([TINY], 20, Store(tmp_path / "one"), job_size=1)
+    through("slurm", 20, 2, 2, tmp_path / "two", slurm)
+    assert rows(tmp_path / "two") == rows(tmp_path / "one")
+
+
+@slurm_here
+@one_after_the_other
+def test_a_later_head_finds_the_jobs_of_an_earlier_one(slurm, tmp_path):
+    store = Store(tmp_path)
+    Cluster(executor("slurm", tmp_path, 1, slurm), 1, "tour")([TINY], 2, store)
+    first = json.loads((tmp_path / "workers" / "slurm.json").read_text())
+    again = executor("slurm", tmp_path, 1, slurm)
+    assert again.count() == 1
+    Cluster(again, 1, "tour")([TINY], 4, store)
+    assert json.loads((tmp_path / "workers" / "slurm.json").read_text()) == first
+    counted(store, 4)
+    orders.ask_to_stop(store)
+
+
+@ray_here
+@one_after_the_other
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("shared", ["true", "false"])
+def test_ray_makes_the_rows_of_one_process_though_actors_are_killed(ray, tmp_path, shared):
+    """With a shared folder, and without one: then actors send their parts back."""
+    run([TINY], 20, Store(tmp_path / "one"), job_size=1)
+    through("ray", 20, 2, 1, tmp_path / "two", {**ray, "shared": shared})
+    assert rows(tmp_path / "two") == rows(tmp_path / "one")
+    orders.ask_to_stop(Store(tmp_path / "two"))
