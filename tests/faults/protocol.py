@@ -18,7 +18,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from lopsided.core.execution import DEFAULT
-from lopsided.runs import worker
+from lopsided.runs import commits, worker
 from lopsided.runs.jobs import cut, wanted_members
 from lopsided.store import leases, parts
 from lopsided.store.leases import Holder, Lease, LeaseLost
@@ -72,9 +72,9 @@ class World:
         patch.setattr(parts, "sync", lambda path: None)
         patch.setattr(parts, "sync_tree", lambda path: None)
         patch.setattr(parts, "write_rows", lambda file, rows: file.write_text("rows"))
-        patch.setattr(worker, "provenance", lambda *_: {})
+        patch.setattr(commits, "provenance", lambda *_: {})
         patch.setattr(worker, "code_digest", lambda spec: CODE)
-        patch.setattr(worker.checkpoints, "save", lambda folder, state: _write(folder / "state", b"state"))
+        patch.setattr(commits.checkpoints, "save", lambda folder, state: _write(folder / "state", b"state"))
         patch.setattr(parts.Index, "_save", lambda self: None)
         patch.setattr(leases.Leases, "_age", lambda self, file: 3600.0 if _age_of(file) else 0.0)
 
@@ -142,7 +142,9 @@ class World:
         step = process.step + 1
         engine = SimpleNamespace(step=step, seconds=0.0, device_kind="", spec=None, state=None)
         holder = SimpleNamespace(lease=process.lease, require=lambda: None)
-        parent = work._commit(self.members, engine, holder, process.step, process.parent, [], step == STEPS)
+        with commits.Commits(store, self.members, DEFAULT, holder, CODE) as writing:
+            parent = writing.commit(engine, process.step, process.parent, [], step == STEPS)
+            writing.wait()
         return replace(process, phase="ending" if step == STEPS else "training", step=step, parent=parent)
 
     def _ending(self, work: Any, store: Store, process: Process) -> Process:

@@ -20,6 +20,8 @@ class Execution(Config):
 
     batch_devices: Whole = 1
     """Devices that share one member's batch; the others hold other members."""
+    shard: bool = False
+    """Spread every member's parameters and what its optimizer keeps over its `batch_devices`, too."""
     devices: Whole | None = None
     """Devices to use; all if not given."""
     micro_batch: Whole | None = None

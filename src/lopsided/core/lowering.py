@@ -11,7 +11,10 @@ from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax.sharding import NamedSharding, PartitionSpec
 from jaxtyping import Array
+
+from lopsided.core.groups import Stack
 
 
 class Lowering(NamedTuple):
@@ -43,10 +46,47 @@ def layer(function: Callable[..., Any]) -> Callable[..., Any]:
     return jax.checkpoint(function) if _IN_FORCE.get().rematerialise else function
 
 
+_SPREAD: ContextVar[Any] = ContextVar("spread", default=None)
+
+
+@contextmanager
+def spread_over(sharding: Any) -> Iterator[None]:
+    """Batches that are traced inside the block lie over devices as `sharding` says, and with them all that is computed
+    of them: the compiler parts the rest."""
+    token = _SPREAD.set(sharding)
+    try:
+        yield
+    finally:
+        _SPREAD.reset(token)
+
+
+def spread(places: Array) -> Array:
+    """Places of a batch (B,), over the devices that are in force."""
+    sharding = _SPREAD.get()
+    return places if sharding is None else jax.lax.with_sharding_constraint(places, sharding)
+
+
+def gathered(weights: Any) -> Any:
+    """Weights that lie over devices, whole on each of them, for as long as they are used; their gradients go back to
+    where the weights lie. (Left to itself the compiler may part a product over its inner axis, and add up activations
+    over devices: several times as much traffic.) Stacked layers are left: `through_layers` gathers one after the other.
+    """
+    sharding = _SPREAD.get()
+    if sharding is None:
+        return weights
+    whole = NamedSharding(sharding.mesh, PartitionSpec())
+
+    def gather(x: Any) -> Any:
+        return x if isinstance(x, Stack) else jax.lax.with_sharding_constraint(x, whole)
+
+    return jax.tree.map(gather, weights, is_leaf=lambda x: isinstance(x, Stack))
+
+
 def through_layers(function: Callable[[Any, Any], Any], h: Any, layers: Any) -> Any:
     """`function(h, layer)` through stacked layers. Compiled once for all of them, or, unrolled, once for each: XLA
     counts the operations of a loop's body once."""
-    return jax.lax.scan(lambda h, one: (function(h, one), None), h, layers, unroll=_IN_FORCE.get().unrolled)[0]
+    unroll = _IN_FORCE.get().unrolled
+    return jax.lax.scan(lambda h, one: (function(h, gathered(one)), None), h, layers, unroll=unroll)[0]
 
 
 def product(a: Array, b: Array) -> Array:

@@ -13,6 +13,7 @@ import time
 from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, ClassVar
 
@@ -63,13 +64,21 @@ class EnsembleEngine(Engine):
         self._init, self._advance, self._evaluate, self._conclude = functions.jitted
         padded = self.members + [self.members[-1]] * (self._padded - len(self.members))
         self.step, self.seconds = 0, 0.0
-        with self.program.precision():
+        with self.precision():
             self._traced = jax.device_put(traced_of(padded, self.program.float_type), self._sharding)
             self.state: State = self._init(self._traced)
 
     @classmethod
     def members_per_job(cls, spec: Spec) -> int:
         return memory.members_per_job(cls.program_class.of(spec, DEFAULT))
+
+    def precision(self) -> AbstractContextManager[Any]:
+        """The context in which the program's functions are traced and called."""
+        return self.program.precision()
+
+    def state_on_devices(self, state: Any) -> Any:
+        """Arrays of all members' states, where they belong."""
+        return jax.device_put(state, self._sharding)
 
     @property
     def device_kind(self) -> str:
@@ -90,20 +99,20 @@ class EnsembleEngine(Engine):
 
     def lowered(self) -> Any:
         """The lowered program that advances all members, for its cost and memory analysis."""
-        with self.program.precision():
+        with self.precision():
             return self._advance.lower(self.state, self._traced, jnp.int32(0), jnp.int32(1))
 
     def restore(self, step: int, seconds: float, state: Any) -> None:
         """Go on from a saved state (a pytree like `state`, rows for at least the real members)."""
         self.step, self.seconds = step, seconds
         real = np.minimum(np.arange(self._padded), len(self.members) - 1)  # padding depends on the number of devices
-        with self.program.precision():
-            self.state = jax.device_put(jax.tree.map(lambda x: np.asarray(x)[real], state), self._sharding)
+        with self.precision():
+            self.state = self.state_on_devices(jax.tree.map(lambda x: np.asarray(x)[real], state))
 
     def advance(self, to: int) -> None:
         """Train every member up to step `to`."""
         began = time.perf_counter()
-        with self.program.precision():
+        with self.precision():
             self.state = self._advance(self.state, self._traced, jnp.int32(self.step), jnp.int32(to))
             jax.block_until_ready(self.state.diverged)
         self.seconds += time.perf_counter() - began
@@ -112,7 +121,7 @@ class EnsembleEngine(Engine):
     def evaluate(self) -> Evaluated:
         """Metrics now, at the end also those that look back; the running mean of the training loss starts anew."""
         began = time.perf_counter()
-        with self.program.precision():
+        with self.precision():
             metrics = jax.device_get(self._evaluate(self.state, self._traced))
             zero = jnp.zeros_like(self.state.loss_sum), jnp.zeros_like(self.state.loss_count)
             self.state = self.state._replace(loss_sum=zero[0], loss_count=zero[1])
@@ -125,7 +134,7 @@ class EnsembleEngine(Engine):
 
     def compile(self) -> None:
         """Compile and run zero steps."""
-        with self.program.precision():
+        with self.precision():
             self.state = self._advance(self.state, self._traced, jnp.int32(self.step), jnp.int32(self.step))
             jax.block_until_ready(self._evaluate(self.state, self._traced))
 

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from lopsided.core.batch import Batch
+from lopsided.core.lowering import gathered
 from lopsided.core.spec import Spec
 from lopsided.core.task import ExactLoss
 from lopsided.optim.losses import Share, accuracy_shares, loss_share
@@ -54,7 +55,7 @@ def loss_and_grad(spec: Spec, params: Any, batch: AnyBatch, accuracy: bool = Fal
         return BatchGrad(value, jnp.zeros_like(value), grads)
 
     def one(p: Any, piece: Batch) -> tuple[Array, Any]:
-        outputs = p(piece)
+        outputs = gathered(p)(piece)
         share = loss_share(spec.loss, outputs, piece)
         right = accuracy_shares(outputs, piece, spec.task.outputs)["accuracy"] if accuracy else Share(jnp.zeros(1))
         return share.total.sum(), (_weight(share), (right.total.sum(), _weight(right)))

@@ -13,6 +13,7 @@ from jaxtyping import Array
 
 from lopsided.core.batch import Batch, Sample
 from lopsided.core.keys import stream
+from lopsided.core.lowering import gathered, spread
 from lopsided.core.plan import Remembers, sizes_of, streams_of
 from lopsided.core.probe import ProbeContext, Trained
 from lopsided.core.spec import Spec
@@ -91,8 +92,8 @@ def mean_metrics(spec: Spec, params: Any, one: Callable[[Any], Sample], n: int, 
     """Mean loss (and accuracies) over the samples `one(index)`, index < n."""
 
     def piece(index: Array) -> dict[str, Share]:
-        batch = jax.vmap(one)(index)
-        outputs = params(batch)
+        batch = jax.vmap(one)(spread(index))
+        outputs = gathered(params)(batch)
         return {"loss": loss_share(spec.loss, outputs, batch)} | accuracy_shares(outputs, batch, spec.task.outputs)
 
     size = min(n, max(micro, LEAST_PIECE) if micro >= 64 else micro)

@@ -23,7 +23,7 @@ from lopsided.core.batch import Batch, included
 from lopsided.core.engine import Member
 from lopsided.core.execution import Execution
 from lopsided.core.keys import stream
-from lopsided.core.lowering import lowering
+from lopsided.core.lowering import lowering, spread
 from lopsided.core.plan import Draw, Remembers, SampledPlan, streams_of
 from lopsided.core.spec import Spec
 from lopsided.core.task import SkillLaw, n_levels
@@ -206,7 +206,7 @@ class SampledProgram(Program):
 
 def training_batch(member: MemberContext, draw: Draw, law: SkillLaw | None, at: Array | None) -> Batch:
     """The training samples at the places `at` (M,) of a draw; None: all of them."""
-    index = draw.index if at is None else draw.index[at]
+    index = spread(draw.index if at is None else draw.index[at])
     top = n_levels(member.spec.task) - 1
     if draw.level is None or top == 0:
         return jax.vmap(lambda i: training_sample(member, i, law, None, draw.random))(index)

@@ -18,7 +18,7 @@ from lopsided.core.batch import Batch
 from lopsided.core.errors import InputError
 from lopsided.core.groups import Stack
 from lopsided.core.keys import Key
-from lopsided.core.lowering import layer, product, through_layers
+from lopsided.core.lowering import gathered, layer, product, through_layers
 from lopsided.core.model import ContinuesText, Model
 from lopsided.core.shapes import Classes, Inputs, Scalar, Tokens, Vector
 from lopsided.models._decoding import greedy
@@ -55,7 +55,7 @@ class Network(eqx.Module):
             for block in self.blocks[:alike]:
                 h = one(h, block)
         if self.read is not None:
-            h = layer(lambda h, block: block(h, at, self.read))(h, self.blocks[-1])
+            h = layer(lambda h, block: block(h, at, self.read))(h, gathered(self.blocks[-1]))
         y = self.logits(h)
         return y[:, 0, 0] if self.scalar else y
 

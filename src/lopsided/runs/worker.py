@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -16,17 +16,16 @@ from lopsided.core.engine import Engine, Evaluated, Member
 from lopsided.core.errors import Stopped
 from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.progress import Progress
-from lopsided.core.provenance import provenance
-from lopsided.core.registry import engine_of
 from lopsided.core.spec import Spec
 from lopsided.engines import checkpoints, devices
+from lopsided.engines.sharded import engine_for
+from lopsided.runs.commits import Commits
 from lopsided.runs.done import Done
 from lopsided.runs.jobs import cut, effort, wanted_members
 from lopsided.runs.rows import member_id, rows_of
 from lopsided.store.index import Summary
 from lopsided.store.leases import MOST_FAILURES, Holder, Lease, LeaseLost, Leases
-from lopsided.store.parts import Part, Store, job_name
-from lopsided.store.rows import no_rows
+from lopsided.store.parts import Store, job_name
 from lopsided.store.survey import Damage, MemberId
 
 SLICE_SECONDS = 1.0
@@ -73,7 +72,7 @@ def run_members(
     missing = work.missing()
     if not missing:
         return Done(0, len(work.wanted), 0.0, 0)
-    devices.setup(len(missing))
+    devices.setup(len(missing) * execution.batch_devices)
     return work.finish()
 
 
@@ -204,8 +203,9 @@ class _Work:
     def _train_held(self, members: Sequence[Member], holder: Holder) -> int:
         self._show(members, 0, 0, None)
         job = holder.lease.job
-        engine = engine_of(members[0].spec)(members, self.execution)
-        found = self.store.resume_point(job, code_digest(engine.spec))
+        engine = engine_for(members[0].spec, self.execution)(members, self.execution)
+        code = code_digest(engine.spec)
+        found = self.store.resume_point(job, code)
         if found.finished:
             raise LeaseLost(job)
         for reason in found.passed:
@@ -215,9 +215,20 @@ class _Work:
             committed, parent = self._restore(engine, found.part)
         first = engine.position
         engine.compile()
+        with Commits(self.store, members, self.execution, holder, code) as commits:
+            diverged = self._to_the_end(members, engine, commits, committed, parent)
+        self.own_effort += effort(members, engine.spec.steps - first)
+        if self.stop.is_set():
+            raise Stopped
+        return diverged
+
+    def _to_the_end(
+        self, members: Sequence[Member], engine: Engine, commits: Commits, committed: int, parent: str
+    ) -> int:
+        """Train, commit and report; returns how many members diverged."""
+        first, diverged = engine.position, 0
         pending: list[dict[str, np.ndarray]] = []
         last_commit = time.perf_counter()
-        diverged = 0
         for evaluated in engine.run(SLICE_SECONDS):
             if evaluated is not None:
                 pending.append(rows_of(members, evaluated))
@@ -227,15 +238,13 @@ class _Work:
             due = time.perf_counter() - last_commit > self.execution.commit_seconds
             stopping = self.stop.is_set()  # looked at once: a signal between commit and raise must not lose steps
             if (final or due or stopping) and engine.step > committed:
-                parent = self._commit(members, engine, holder, committed, parent, pending, final)
+                parent = commits.commit(engine, committed, parent, pending, final)
                 pending, last_commit, committed = [], time.perf_counter(), engine.step
             left = self._show(members, engine.position, first, evaluated)
-            holder.report(engine.position, left)
+            commits.holder.report(engine.position, left)
             if stopping and not final:
+                commits.wait()
                 raise Stopped
-        self.own_effort += effort(members, engine.spec.steps - first)
-        if self.stop.is_set():
-            raise Stopped
         return diverged
 
     def _restore(self, engine: Engine, part: Summary) -> tuple[int, str]:
@@ -249,38 +258,6 @@ class _Work:
             raise LeaseLost(part.job) from None  # the process that we took for dead has gone on, and dropped it
         engine.restore(part.step, part.seconds, state)
         return part.step, part.folder
-
-    def _commit(
-        self,
-        members: Sequence[Member],
-        engine: Engine,
-        holder: Holder,
-        start: int,
-        parent: str,
-        pending: Sequence[Mapping[str, np.ndarray]],
-        final: bool,
-    ) -> str:
-        """Rows since the last commit and the state to go on from, in one part; returns its name."""
-        holder.require()
-        job = holder.lease.job
-        specs = {member_id(m)[0]: m.spec for m in members}
-        rows = {key: np.concatenate([p[key] for p in pending]) for key in pending[0]} if pending else no_rows()
-        part = Part(
-            job=job,
-            start=start,
-            step=engine.step,
-            final=final,
-            seconds=engine.seconds,
-            members=tuple(map(member_id, members)),
-            specs={digest: spec.canonical_json() for digest, spec in specs.items()},
-            provenance=provenance(engine.device_kind, self.execution.model_dump(mode="json")),
-            code=code_digest(engine.spec),
-            parent=parent,
-            token=holder.lease.token,
-        )
-        self.store.commit(part, rows, None if final else lambda folder: checkpoints.save(folder, engine.state))
-        self.store.drop_states(job, keep=0 if final else 2)
-        return part.folder
 
     def _show(self, members: Sequence[Member], step: int, first: int, evaluated: Evaluated | None) -> float | None:
         """Tell the caller how far `members` are, having begun at `first`; returns the estimated seconds left."""

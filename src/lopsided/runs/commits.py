@@ -1,0 +1,74 @@
+"""Commits of one job, written beside its training: the loop waits for a copy of the state, not for the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Self
+
+import jax
+import numpy as np
+
+from lopsided.core.engine import Engine, Member
+from lopsided.core.execution import Execution
+from lopsided.core.provenance import provenance
+from lopsided.engines import checkpoints
+from lopsided.runs.rows import member_id
+from lopsided.store.leases import Holder
+from lopsided.store.parts import Part, Store
+from lopsided.store.rows import no_rows
+
+
+class Commits:
+    """One at a time, in order; an error of one is raised by the next, or by `wait`. Use as a context manager: at its
+    end everything is on disk."""
+
+    def __init__(self, store: Store, members: Sequence[Member], execution: Execution, holder: Holder, code: str):
+        self.store, self.members, self.execution, self.holder, self.code = store, members, execution, holder, code
+        self._specs = {member_id(m)[0]: m.spec.canonical_json() for m in members}
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="commit")
+        self._last: Future[None] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._pool.shutdown(wait=True)
+
+    def wait(self) -> None:
+        """Until the last commit is on disk. Raises what it raised."""
+        last, self._last = self._last, None
+        if last is not None:
+            last.result()
+
+    def commit(
+        self, engine: Engine, start: int, parent: str, pending: Sequence[Mapping[str, np.ndarray]], final: bool
+    ) -> str:
+        """Rows since the last commit and the state to go on from, in one part; returns its name. The final one is on
+        disk when this returns."""
+        self.wait()
+        self.holder.require()
+        rows = {key: np.concatenate([p[key] for p in pending]) for key in pending[0]} if pending else no_rows()
+        part = Part(
+            job=self.holder.lease.job,
+            start=start,
+            step=engine.step,
+            final=final,
+            seconds=engine.seconds,
+            members=tuple(map(member_id, self.members)),
+            specs=self._specs,
+            provenance=provenance(engine.device_kind, self.execution.model_dump(mode="json")),
+            code=self.code,
+            parent=parent,
+            token=self.holder.lease.token,
+        )
+        # A copy: the next step writes its result over the arrays that it came from.
+        state = None if final else jax.tree.map(np.array, jax.device_get(engine.state))
+        self._last = self._pool.submit(self._write, part, rows, state)
+        if final:
+            self.wait()
+        return part.folder
+
+    def _write(self, part: Part, rows: Mapping[str, np.ndarray], state: Any) -> None:
+        self.store.commit(part, rows, None if part.final else lambda folder: checkpoints.save(folder, state))
+        self.store.drop_states(part.job, keep=0 if part.final else 2)
