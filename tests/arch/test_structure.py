@@ -64,8 +64,8 @@ def test_flags_are_frozen():
     assert flags == {
         "list": ["--json"],
         "run": [
-            *("--for", "--json", "--on", "--on-set", "--out", "--scale", "--seeds", "--set", "--until-decided"),
-            "--workers",
+            *("--devices-per-member", "--for", "--json", "--on", "--on-set", "--out", "--scale", "--seeds", "--set"),
+            *("--until-decided", "--workers"),
         ],
         "sample": [
             *("--export", "--json", "--law", "--rank-order", "--seed", "--set", "--split", "--tokens", "-n"),

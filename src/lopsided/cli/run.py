@@ -15,6 +15,7 @@ from lopsided.core.errors import InputError
 from lopsided.report.as_json import print_json
 
 if TYPE_CHECKING:
+    from lopsided.core.execution import Execution
     from lopsided.runs.done import Done, Runner
     from lopsided.runs.recipe_run import RecipeRun
     from lopsided.runs.until_decided import State
@@ -30,6 +31,7 @@ def run(
     set_: Annotated[tuple[str, ...], Parameter(name="--set", consume_multiple=True, negative="")] = (),
     until_decided: Annotated[bool, Parameter(negative="")] = False,
     for_: Annotated[str | None, Parameter(name="--for")] = None,
+    devices_per_member: int = 1,
     on: str | None = None,
     workers: int | None = None,
     on_set: Annotated[tuple[str, ...], Parameter(name="--on-set", consume_multiple=True, negative="")] = (),
@@ -54,6 +56,8 @@ def run(
         Then freeze the best settings and train new seeds, 8, 16, 32, 64, until every claim is decided.
     for_
         Stop cleanly when this time is over: 30m, 2h. The same command goes on.
+    devices_per_member
+        Devices that share one member: its batch, its parameters and what its optimizer keeps.
     on
         Who trains: this process if left out; local, slurm or ray for workers that go on when this process ends.
     workers
@@ -78,13 +82,14 @@ def run(
     log = store.root / "logs" / f"{asked.label}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
     log.parent.mkdir(exist_ok=True)
     seconds = None if for_ is None else duration(for_)
+    execution = execution_of(devices_per_member)
     runner = _runner(target, store, on, workers, on_set, seconds)
     with (
         stop_on_signals() as stop,
         stopped_after(seconds, stop) as over,
         Display(Screen(), names, asked.recipe.metric, log) as display,
     ):
-        done, judged, left = _trained(asked, store, display, stop, until_decided, over, runner)
+        done, judged, left = _trained(asked, store, display, stop, until_decided, over, runner, execution)
     store = store.as_of_now()
     asked, results = asked.grown(store)  # of the seeds that choose; what is judged has its claims in `judged`
     if left:
@@ -119,6 +124,15 @@ def run(
     outcome(asked.recipe, scale, arms, claims, done, page, asked.overrides)
 
 
+def execution_of(devices_per_member: int) -> Execution:
+    """How members lie on devices."""
+    from lopsided.core.execution import Execution
+
+    if not 1 <= devices_per_member <= 4096:
+        raise InputError(f"--devices-per-member {devices_per_member}: between 1 and 4096")
+    return Execution(batch_devices=devices_per_member, shard=devices_per_member > 1)
+
+
 def _runner(
     target: str, store: Store, on: str | None, workers: int | None, options: tuple[str, ...], seconds: float | None
 ) -> Runner:
@@ -149,6 +163,7 @@ def _trained(
     until: bool,
     over: threading.Event,
     runner: Runner,
+    execution: Execution,
 ) -> tuple[Done | None, State | None, bool]:
     """What was trained (None where the time was over before the end), the state of the looks if there were any, and
     whether the time was over."""
@@ -157,9 +172,9 @@ def _trained(
 
     try:
         if until and asked.scale != "smoke":  # which has no verdicts
-            state, done = until_decided(asked, store, display, stop, runner=runner)
+            state, done = until_decided(asked, store, display, stop, runner=runner, execution=execution)
             return done, state, False
-        return asked.train(store, display, stop, runner=runner), None, False
+        return asked.train(store, display, stop, execution, runner), None, False
     except Stopped:
         if not over.is_set():
             raise

@@ -26,7 +26,7 @@ from lopsided.core.registry import engine_of
 from lopsided.core.spec import Spec
 from lopsided.engines import memory
 from lopsided.engines.ensemble import MEMBER_AXIS, ONCE, Ensemble, compiled, mesh_of
-from lopsided.engines.members import State, program_key, traced_of
+from lopsided.engines.members import State, program_key, traced_of, tree_bytes
 from lopsided.engines.program import BATCH_AXIS, Program
 
 LEAST_SHARDED = 2**10
@@ -76,11 +76,12 @@ class Sharded(Ensemble):
         return jax.device_put(state, self._state_sharding)
 
     def predicted_memory(self) -> memory.Memory:
-        """Bytes that a device needs to advance its members: its share of the state and of the pieces, and of
-        parameters, whole, the layer that is being computed (here: all of them, at most)."""
+        """Bytes that a device needs to advance its members: its share of the state, of gradients and of the pieces;
+        and the parameters that are gathered, at most all of them."""
         sharing = self.execution.batch_devices
         whole = memory.predicted(self.program, self.block, self.block)
-        return memory.Memory(-(-whole.state // sharing), whole.temporary)
+        gathered = self.block * tree_bytes(self.program.state_shape.params) if sharing > 1 else 0
+        return memory.Memory(-(-whole.state // sharing), -(-whole.temporary // sharing) + gathered)
 
 
 def engine_for(spec: Spec, execution: Execution) -> type[Engine]:
@@ -90,8 +91,8 @@ def engine_for(spec: Spec, execution: Execution) -> type[Engine]:
         return found
     if found is not Ensemble:
         raise InputError(
-            f"execution.shard: spreads members of the engine 'ensemble'; this spec asks for {found.name!r} "
-            f"({'until' if spec.until is not None else spec.plan.name})"
+            "--devices-per-member: spreads members that take sampled steps to the end; this spec asks for "
+            f"{found.name!r} ({'until' if spec.until is not None else spec.plan.name})"
         )
     return Sharded
 

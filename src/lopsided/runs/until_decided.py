@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from lopsided.core.errors import InputError, StoreError
-from lopsided.core.execution import DEFAULT
+from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.progress import Progress
 from lopsided.results.stored import Arm, Results, load
 from lopsided.results.sweeps import sweeps
@@ -79,6 +79,7 @@ def until_decided(
     stop: threading.Event | None = None,
     looks: tuple[int, ...] = LOOKS,
     runner: Runner = run,
+    execution: Execution = DEFAULT,
 ) -> tuple[State, Done]:
     """Train what chooses, then look after look what open claims read. `looks` is how many judged seeds there are at
     each one, for a new plan. Raises `Stopped` when `stop` is set."""
@@ -86,12 +87,12 @@ def until_decided(
         raise InputError(f"--until-decided: {asked.recipe.name} has no claims to decide")
     plan, done = read(asked, store), Done(0, 0, 0.0, 0)
     if plan is None:
-        done = asked.train(store, progress, stop, runner=runner)
+        done = asked.train(store, progress, stop, execution, runner)
         plan = _write(asked, store.as_of_now(), looks)
     asked = _chose(asked, plan, store.as_of_now())
     while (state := replay(asked, plan, store.as_of_now())).wanted:
         judged = _seeds(plan, state.looks)
-        done = done.plus(runner([asked.arms[name] for name in state.wanted], judged, store, progress, DEFAULT, stop))
+        done = done.plus(runner([asked.arms[name] for name in state.wanted], judged, store, progress, execution, stop))
     return state, done
 
 
