@@ -6,17 +6,21 @@ INSTALLED := $(VENV)/.installed
 DEVELOPER := $(VENV)/.developer
 DOCS := $(VENV)/.docs
 
-.PHONY: demo check test bench lint types docs notebooks catalog results clean
+.PHONY: demo check test lowering bench lint types docs notebooks catalog results clean
 
 demo: $(INSTALLED)
 	$(BIN)/lopsided run tour
 	@echo "For those who stay: $(BIN)/lopsided run state-tracking (about 9 minutes)"
 
 # What CI runs: format, lint, import contracts, types, pages, tests.
-check: lint types docs test
+check: lint types docs test lowering
 
 test: $(DEVELOPER)
 	$(BIN)/python -m pytest -n 2
+
+# Every program of every recipe at paper scale, lowered for CUDA and TPU; `make test` lowers some.
+lowering: $(DEVELOPER)
+	LOPSIDED_ALL_PROGRAMS=1 $(BIN)/python -m pytest -n 2 tests/contracts/test_lowers_elsewhere.py
 
 bench: $(DEVELOPER)
 	$(BIN)/python -c "import torch" 2>/dev/null || $(BIN)/pip install --quiet torch==2.13.0

@@ -5,6 +5,7 @@ number on these pages is typed by hand."""
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from pathlib import Path
@@ -12,12 +13,14 @@ from typing import Any
 
 from lopsided.core.registry import registered
 from lopsided.report.text import claim_rows
+from lopsided.runs.catalog import COSTS
 from lopsided.runs.manifest import _flat
 from lopsided.stats.families import holm, q_values, shared
 from lopsided.stats.verdict import Claim
 
 DOCS = Path(__file__).parents[1]
 RESULTS = DOCS / "results.json"
+COUNTED: dict[str, Any] = json.loads(COSTS.read_text(encoding="utf-8"))
 ORDER = ("holds", "contradicted", "inconclusive", "not run")
 COLUMNS = "| claim | measured, 95 % interval | verdict | the paper |\n|---|---|---|---|"
 
@@ -38,12 +41,13 @@ def write(folder: Path = DOCS) -> None:
     for each in (pages, rows):
         each.mkdir(exist_ok=True)
         for old in each.glob("*.md"):
-            if old.stem not in registered("recipe") and old.stem != "index":
+            if old.stem not in registered("recipe") and old.stem not in ("index", "paper-costs"):
                 old.unlink()
     for name, recipe in registered("recipe").items():
         _update(pages / f"{name}.md", page(recipe, claims.get(name, []), runs.get(name)))
         found, run = claims.get(name, []), runs.get(name)
         _update(rows / f"{name}.md", f"{source(run) if run else 'Not run yet.'}\n\n{table(found)}\n")
+    _update(rows / "paper-costs.md", costs())
     _update(pages / "index.md", index(claims))
     _update(folder / "verdicts.md", matrix(claims, runs))
 
@@ -63,8 +67,8 @@ def page(recipe: Any, claims: list[Claim], run: dict[str, Any] | None) -> str:
         verdicts(recipe, claims, run),
         f"## Figure\n\n![{recipe.question}](../figures/{recipe.name}.png)" if figure.exists() else "",
         "## What it costs",
-        "| scale | seeds per arm | time | on |\n|---|---|---|---|",
-        "\n".join(f"| {s} | {c.seeds} | {_time(c.seconds)} | {c.on} |" for s, c in recipe.scales.items()),
+        "| scale | seeds per arm | time |\n|---|---|---|",
+        "\n".join(f"| {s} | {c.seeds} | {_cost(recipe.name, s, c)} |" for s, c in recipe.scales.items()),
         "## Settings",
         *(settings(recipe, scale) for scale in recipe.scales if scale != "smoke"),
     ]
@@ -215,6 +219,30 @@ def _safe(row: tuple[str, ...]) -> tuple[str, ...]:
 def _values(values: list[Any]) -> str:
     shown = [v if isinstance(v, str) else f"{v:,}" if isinstance(v, int) else f"{v:.4g}" for v in values]
     return ", ".join(shown if len(shown) <= 24 else [*shown[:4], f"… {len(shown)} values …", *shown[-2:]])
+
+
+def _cost(name: str, scale: str, cost: Any) -> str:
+    """Measured, or counted by `lopsided cost`."""
+    if math.isfinite(cost.seconds):
+        return f"{_time(cost.seconds)}, {cost.on}"
+    counted = COUNTED.get(name) if scale == "paper" else None
+    return f"{_hours(counted)} of one H100 (`lopsided cost {name}`)" if counted else f"see `lopsided cost {name}`"
+
+
+def _hours(counted: dict[str, Any]) -> str:
+    more = " and more: gradient flow adapts its steps" if counted["adaptive"] else ""
+    return f"{_time(3600 * counted['h100_hours'])}{more}"
+
+
+def costs() -> str:
+    """What recipes cost at paper scale."""
+    head = "| recipe | members | samples | operations | memory of the largest member | rows | one H100 |\n|---|"
+    rows = [
+        f"| [{name}](recipes/{name}.md) | {c['members']:,} | {c['samples']:.2g} | {c['operations']:.2g} | "
+        f"{c['memory'] / 1e6:,.1f} MB | {c['storage'] / 1e6:,.1f} MB | {_hours(c)} |"
+        for name, c in sorted(COUNTED.items(), key=lambda item: -item[1]["h100_hours"])
+    ]
+    return "\n".join([head + "---:|" * 6, *rows]) + "\n"
 
 
 def _time(seconds: float) -> str:
