@@ -20,14 +20,15 @@ from lopsided.stats.verdict import Claim
 
 DOCS = Path(__file__).parents[1]
 RESULTS = DOCS / "results.json"
+AT_PAPER_SCALE = DOCS / "paper-results.json"
 COUNTED: dict[str, Any] = json.loads(COSTS.read_text(encoding="utf-8"))
 ORDER = ("holds", "contradicted", "inconclusive", "not run")
 COLUMNS = "| claim | measured, 95 % interval | verdict | the paper |\n|---|---|---|---|"
 
 
-def results() -> tuple[dict[str, list[Claim]], dict[str, dict[str, Any]]]:
+def results(file: Path = RESULTS) -> tuple[dict[str, list[Claim]], dict[str, dict[str, Any]]]:
     """Claims by recipe, and what made their rows."""
-    data = json.loads(RESULTS.read_text(encoding="utf-8"))
+    data = json.loads(file.read_text(encoding="utf-8"))
     claims: dict[str, list[Claim]] = {}
     for each in data["claims"]:
         claims.setdefault(each["recipe"], []).append(Claim.of_json(each))
@@ -41,13 +42,14 @@ def write(folder: Path = DOCS) -> None:
     for each in (pages, rows):
         each.mkdir(exist_ok=True)
         for old in each.glob("*.md"):
-            if old.stem not in registered("recipe") and old.stem not in ("index", "paper-costs"):
+            if old.stem not in registered("recipe") and old.stem not in ("index", "paper-costs", "paper-results"):
                 old.unlink()
     for name, recipe in registered("recipe").items():
         _update(pages / f"{name}.md", page(recipe, claims.get(name, []), runs.get(name)))
         found, run = claims.get(name, []), runs.get(name)
         _update(rows / f"{name}.md", f"{source(run) if run else 'Not run yet.'}\n\n{table(found)}\n")
     _update(rows / "paper-costs.md", costs())
+    _update(rows / "paper-results.md", at_paper_scale())
     _update(pages / "index.md", index(claims))
     _update(folder / "verdicts.md", matrix(claims, runs))
 
@@ -243,6 +245,13 @@ def costs() -> str:
         for name, c in sorted(COUNTED.items(), key=lambda item: -item[1]["h100_hours"])
     ]
     return "\n".join([head + "---:|" * 6, *rows]) + "\n"
+
+
+def at_paper_scale() -> str:
+    """What was run at the papers' scale."""
+    claims, runs = results(AT_PAPER_SCALE)
+    parts = [f"**{name}.** {source(run)}\n\n{table(claims[name])}" for name, run in runs.items()]
+    return "\n\n".join(parts) + "\n"
 
 
 def _time(seconds: float) -> str:

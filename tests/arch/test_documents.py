@@ -149,7 +149,7 @@ def test_the_pages_of_recipes_have_the_numbers_of_the_file(tmp_path, monkeypatch
 def test_links_between_pages_lead_somewhere():
     generated = {"verdicts.md", "spec.md"}
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
-        if "_build" in page.parts or "recipes" in page.parts or page.name in generated:
+        if {"_build", "recipes", "rows"} & set(page.parts) or page.name in generated:
             continue
         for target in re.findall(r"\]\(([^)#\s]+)\)", page.read_text()):
             there = os.path.normpath(page.parent / target)
