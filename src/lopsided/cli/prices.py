@@ -36,7 +36,7 @@ def table(asked: RecipeRun, found: Cost) -> None:
             quantity(p.samples),
             quantity(p.work.step) if p.work else "none",
             size(p.work.state + p.work.temporary) if p.work else "none",
-            "unknown" if p.hours is None else hours(p.hours / found.devices),
+            "unknown" if p.hours is None else hours(p.hours),
         )
     console.print(lines)
     if len(prices) > MOST_LINES:

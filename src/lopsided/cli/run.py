@@ -59,7 +59,8 @@ def run(
     devices_per_member
         Devices that share one member: its batch, its parameters and what its optimizer keeps.
     on
-        Who trains: this process if left out; local, slurm or ray for workers that go on when this process ends.
+        Who trains: this process if left out; local, slurm or ray for workers that go on when this process ends;
+        elsewhere for workers that you start yourself (lopsided worker).
     workers
         How many of them; one if left out.
     on_set
@@ -83,7 +84,7 @@ def run(
     log.parent.mkdir(exist_ok=True)
     seconds = None if for_ is None else duration(for_)
     execution = execution_of(devices_per_member)
-    runner = _runner(target, store, on, workers, on_set, seconds)
+    runner = _runner(target, store, on, workers, on_set, seconds, devices_per_member)
     with (
         stop_on_signals() as stop,
         stopped_after(seconds, stop) as over,
@@ -134,7 +135,13 @@ def execution_of(devices_per_member: int) -> Execution:
 
 
 def _runner(
-    target: str, store: Store, on: str | None, workers: int | None, options: tuple[str, ...], seconds: float | None
+    target: str,
+    store: Store,
+    on: str | None,
+    workers: int | None,
+    options: tuple[str, ...],
+    seconds: float | None,
+    devices_per_member: int,
 ) -> Runner:
     """Who trains."""
     from lopsided.runs.worker import run as here
@@ -151,6 +158,8 @@ def _runner(
         if not key or not equals:
             raise InputError(f"--on-set {key!r}: valid is key=value, for example partition=gpu")
     number = 1 if workers is None else workers
+    if on == "local" and devices_per_member > 1:
+        raise InputError("--devices-per-member: each worker of --on local has its own devices; leave one out")
     found = executor(on, store.root, number, {key: value for key, _, value in pairs})
     return Cluster(found, number, target, None if seconds is None else time.time() + seconds)
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from lopsided.cli.options import OUT, Out
+
+STOPPED = 143
+"""Exit code of a worker that a signal stopped."""
 
 
 def worker(
@@ -30,7 +34,7 @@ def worker(
         Folder of the store, shared with the head.
     """
     from lopsided.core.errors import InputError, Stopped
-    from lopsided.runs.orders import as_worker, ask_to_stop
+    from lopsided.runs.orders import as_worker, ask_to_stop, read
     from lopsided.runs.signals import duration, stop_on_signals
     from lopsided.store.parts import Store
 
@@ -48,3 +52,5 @@ def worker(
             print(f"{as_worker(store, asked, duration(idle, '--idle'))} members trained")
         except Stopped:
             print("stopped; everything computed is committed")
+            if read(store):  # stopped by a signal, with work left: an engine may start another one
+                sys.exit(STOPPED)

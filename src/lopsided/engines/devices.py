@@ -11,7 +11,7 @@ def cache_folder() -> Path:
     return Path(os.environ.get("LOPSIDED_CACHE") or Path.home() / ".cache" / "lopsided")
 
 
-def setup(members: int) -> None:
+def setup(members: int, batch_devices: int = 1) -> None:
     """Call once before anything is computed; does nothing if JAX has already started.
 
     With at least one member a core, each core runs its members on a single thread, which avoids the synchronisation
@@ -26,7 +26,7 @@ def setup(members: int) -> None:
     if xla_bridge.backends_are_initialized():
         return
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if members < cores:
+    if members < cores and batch_devices == 1:
         return
     flags = os.environ.get("XLA_FLAGS", "")
     if "xla_cpu_multi_thread_eigen" not in flags:

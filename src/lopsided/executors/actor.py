@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import shutil
 import tempfile
 import threading
 import time
-from contextlib import suppress
+import traceback
 from pathlib import Path
 
 from lopsided.core.engine import Member
@@ -38,13 +39,23 @@ class Actor:
         """An actor whose head went away for good must not keep its cores."""
         while self._busy or time.monotonic() - self._last < IDLE_SECONDS:
             time.sleep(1.0)
+        self.close()
         os._exit(0)
+
+    def close(self) -> None:
+        """Remove what was trained here; the head has it."""
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def work(self, root: str, idle_seconds: float) -> None:
         """Carry out the folder's orders until there are none, then end."""
         self._busy = True
-        with suppress(Stopped):
+        try:
             as_worker(Store(root), threading.Event(), idle_seconds)
+        except Stopped:
+            pass
+        except Exception:  # the actor has to end, or it would count as a worker for ever
+            traceback.print_exc()
         importlib.import_module("ray").actor.exit_actor()
 
     def job(self, target: str, members: list[tuple[str, int]], execution: str) -> bytes:

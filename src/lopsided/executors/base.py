@@ -57,9 +57,10 @@ class Executor(ABC):
 
 def executor(name: str, root: Path, workers: int, options: Mapping[str, str]) -> Executor:
     """By name. Raises `InputError` for an unknown one, or one whose library is missing."""
-    from lopsided.executors import local, ray, slurm
+    from lopsided.executors import elsewhere, local, ray, slurm
 
-    known: dict[str, type[Executor]] = {each.name: each for each in (local.Local, slurm.Slurm, ray.Ray)}
+    classes = (local.Local, slurm.Slurm, ray.Ray, elsewhere.Elsewhere)
+    known: dict[str, type[Executor]] = {each.name: each for each in classes}
     if name not in known:
         raise unknown("--on", name, known)
     if not 1 <= workers <= 10_000:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,9 +21,12 @@ from lopsided.runs.jobs import cut, wanted_members
 from lopsided.runs.rows import member_id
 from lopsided.store.leases import MOST_FAILURES, Leases
 from lopsided.store.parts import Store
+from lopsided.store.survey import MemberId
 from lopsided.store.transfer import adopt
 
 LOOK_SECONDS = 1.0
+LAST_COMMIT_SECONDS = 60.0
+"""How long a head waits at its deadline for its workers' last commits."""
 MOST_DEATHS = 10
 """Times that all workers may be replaced without anything being committed."""
 
@@ -61,8 +65,10 @@ class Cluster:
             self._watch(store, order, specs, wanted, progress, stop or threading.Event(), began)
             orders.remove(store, order)
         else:
-            self._send(store, wanted, order, progress, stop or threading.Event(), began)
-            self.executor.release()
+            try:
+                self._send(store, wanted, order, progress, stop or threading.Event(), began)
+            finally:
+                self.executor.release()
         return Done(missing, len(names) - missing, time.perf_counter() - began, 0)
 
     def _watch(
@@ -75,19 +81,32 @@ class Cluster:
         while not orders.finished(store, specs, order.seeds):
             if said := orders.refused(store, order):
                 raise InputError(f"--on {self.executor.name}: {said}")
+            if orders.withdrawn(store, order) and not orders.finished(store, specs, order.seeds):
+                print("lopsided: the order was withdrawn (lopsided worker --stop, or time is over)", file=sys.stderr)
+                raise Stopped
             lacking = self.workers - self.executor.count()
             if lacking > 0:
                 now = len(store.parts())
                 started = lacking if now != parts else started + lacking
                 parts = now
                 if started > MOST_DEATHS * self.workers:
+                    orders.remove(store, order)
                     raise InputError(f"--on {self.executor.name}: workers end at once; see {self.executor.logs()}")
                 self.executor.start(lacking)
             self._show(store, names, first, progress, began)
             if stop.wait(LOOK_SECONDS):
-                print("lopsided: workers go on; lopsided worker --stop ends them", file=sys.stderr)
+                self._leave(store)
                 raise Stopped
         self._require_complete(store, names)
+
+    def _leave(self, store: Store) -> None:
+        """The head goes. Workers go on; at the deadline they end, and are waited for until they have committed."""
+        if self.deadline is None or time.time() < self.deadline:
+            print("lopsided: workers go on; lopsided worker --stop ends them", file=sys.stderr)
+            return
+        until = time.monotonic() + LAST_COMMIT_SECONDS
+        while any(lease.alive and lease.members for lease in Leases(store.root).all()) and time.monotonic() < until:
+            time.sleep(LOOK_SECONDS)
 
     def _show(self, store: Store, names: set, first: int, progress: Any, began: float) -> None:
         missing = len(names - set(store.complete()))
@@ -113,16 +132,17 @@ class Cluster:
         self, store: Store, wanted: Sequence[Member], order: orders.Order, progress: Any, stop: Any, began: float
     ) -> None:
         """Jobs to actors that do not see the folder, one each at a time; their parts come back and are committed
-        here. A lost actor's job goes to another."""
+        here. A lost actor's job goes to another; a job that fails is tried three times and left."""
         from lopsided.executors.ray import library
 
         ray = library()
         executor: Any = self.executor
         store.require_writable()
         names = {member_id(m) for m in wanted}
-        first, attempts = len(names - set(store.complete())), dict[str, int]()
+        first, attempts = len(names - set(store.complete())), Counter[MemberId]()
         running: dict[Any, tuple[str, list[Member]]] = {}
-        while missing := names - set(store.complete()):
+        lost: dict[MemberId, str] = {}
+        while missing := names - set(store.complete()) - set(lost):
             if executor.count() < self.workers:
                 executor.start(self.workers - executor.count())
             sent = {member_id(m) for _, job in running.values() for m in job}
@@ -139,13 +159,13 @@ class Cluster:
                 try:
                     adopt(store, ray.get(future))
                 except ray.exceptions.RayError as error:
-                    key = ", ".join(map(str, map(member_id, job[:1])))
-                    attempts[key] = attempts.get(key, 0) + 1
-                    if attempts[key] == MOST_FAILURES:
-                        raise InputError(
-                            f"--on ray: a job of {len(job)} members failed {MOST_FAILURES} times: "
-                            f"{str(error).strip().splitlines()[-1]}"
-                        ) from None
+                    first_member = member_id(job[0])
+                    attempts[first_member] += 1
+                    most = MOST_FAILURES if isinstance(error, ray.exceptions.RayTaskError) else MOST_DEATHS
+                    if attempts[first_member] >= most:
+                        lost |= dict.fromkeys(map(member_id, job), str(error).strip().splitlines()[-1])
             self._show(store, names, first, progress, began)
-            if stop.is_set():
+            if stop.wait(0 if running else LOOK_SECONDS):
                 raise Stopped
+        if lost:
+            raise InputError(f"--on ray: {len(lost)} members were given up ({next(iter(lost.values()))})")

@@ -98,8 +98,10 @@ class Ray(Executor):
         return len(self.names())
 
     def release(self) -> None:
-        for handle in self.actors().values():
-            library().kill(handle)
+        ray, handles = library(), list(self.actors().values())
+        ray.wait([handle.close.remote() for handle in handles], num_returns=len(handles), timeout=5.0)
+        for handle in handles:
+            ray.kill(handle)
 
     def actors(self) -> dict[str, Any]:
         """Handles by name, those of earlier heads too."""

@@ -3,12 +3,15 @@ processes."""
 
 from __future__ import annotations
 
+import importlib
 import json
 import logging
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,6 +22,7 @@ from lopsided.store.files import replace_text
 from lopsided.store.leases import LOG
 
 IDLE_SECONDS = 60.0
+LOOK_SECONDS = 0.2
 GRACE_SECONDS = 60
 """From Slurm's warning to its end: the time for a last commit."""
 DEFAULTS: dict[str, Any] = {"timeout_min": 240, "cpus_per_task": 2, "mem_gb": 4}
@@ -40,15 +44,29 @@ class Worker:
         with log.open("ab") as out:
             environment = {**os.environ, NAME: name, LOG: str(log)}
             self.process = subprocess.Popen(self.words, stdout=out, stderr=subprocess.STDOUT, env=environment)
-            return self.process.wait()
+            while (code := self.process.poll()) is None:  # not wait(): a signal's handler could not wait beside it
+                time.sleep(LOOK_SECONDS)
+            return code
 
     def checkpoint(self) -> Any:
         """Called by submitit when Slurm warns."""
-        from submitit.helpers import DelayedSubmission
-
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(GRACE_SECONDS)
-        return DelayedSubmission(Worker(self.words, self.logs))
+        with suppress(subprocess.TimeoutExpired):  # what it committed before is there all the same
+            self.process.wait(GRACE_SECONDS)
+        return _library().helpers.DelayedSubmission(Worker(self.words, self.logs))
+
+
+def _library() -> Any:
+    """submitit, without its logging: configuring that closes all handlers of the process it is imported in."""
+    known = "SUBMITIT_LOG_LEVEL" in os.environ
+    os.environ.setdefault("SUBMITIT_LOG_LEVEL", "NOCONFIG")
+    try:
+        return importlib.import_module("submitit")
+    except ImportError:
+        raise missing_library("slurm") from None
+    finally:
+        if not known:
+            del os.environ["SUBMITIT_LOG_LEVEL"]
 
 
 class Slurm(Executor):
@@ -57,10 +75,7 @@ class Slurm(Executor):
     name: ClassVar[str] = "slurm"
 
     def __init__(self, root: Path, workers: int, options: Mapping[str, str]):
-        try:
-            import submitit
-        except ImportError:
-            raise missing_library("slurm") from None
+        submitit = _library()
         self.root, self.options = root, options
         settings = {**DEFAULTS, **{key: _number(value) for key, value in options.items()}}
         cluster = str(settings.pop("cluster", "slurm"))
@@ -83,8 +98,8 @@ class Slurm(Executor):
         try:
             with self._executor.batch():
                 found = [self._executor.submit(worker) for _ in range(count)]
-        except subprocess.CalledProcessError as error:
-            raise InputError(f"--on slurm: sbatch failed: {(error.output or error.stderr or error)!s}") from None
+        except (subprocess.CalledProcessError, RuntimeError) as error:  # submitit's FailedJobError is one
+            raise InputError(f"--on slurm: sbatch failed: {' '.join(str(error).split())[-300:]}") from None
         self._jobs = {number: self._jobs[number] for number in self._alive()} | {job.job_id: job for job in found}
         replace_text(self._file, json.dumps(list(self._jobs)))
 

@@ -68,7 +68,7 @@ class Price:
     """Of all members, evaluations included; 0 where steps adapt."""
     rows: int
     hours: float | None
-    """On one device, or on this machine; None where it is not known."""
+    """On all devices, or on this machine; None where it is not known."""
     measured: bool
 
 
@@ -91,8 +91,8 @@ class Cost:
 
     @property
     def hours(self) -> float:
-        """Of what is known, on all devices together."""
-        return sum(p.hours or 0.0 for p in self.prices) / self.devices
+        """Of what is known."""
+        return sum(p.hours or 0.0 for p in self.prices)
 
     @property
     def storage(self) -> int:
@@ -133,11 +133,11 @@ def cost(
         if progress is not None:
             progress(i, len(groups))
         arms = tuple(dict.fromkeys(names[m.spec.content_hash()] for m in members))
-        found.append(_price(arms, members, on, utilisation))
+        found.append(_price(arms, members, on, devices, utilisation))
     return Cost(tuple(found), on, devices, utilisation)
 
 
-def _price(arms: tuple[str, ...], members: Sequence[Member], on: str, utilisation: float) -> Price:
+def _price(arms: tuple[str, ...], members: Sequence[Member], on: str, number: int, utilisation: float) -> Price:
     spec = members[0].spec
     work = work_of(spec)
     specs = {id(m.spec): m.spec for m in members}
@@ -155,9 +155,9 @@ def _price(arms: tuple[str, ...], members: Sequence[Member], on: str, utilisatio
     elif work is not None and not work.adaptive:
         device = DEVICES[on]
         peak = device.bfloat16 if spec.products == "bfloat16" else device.float32
-        together = max(1, device.memory // (3 * work.state + work.temporary))
+        together = number * max(1, device.memory // (3 * work.state + work.temporary))
         steps = -(-len(members) // together) * max(m.spec.steps for m in members)
-        hours = max(operations / (peak * utilisation), steps * LAUNCH) / 3600
+        hours = max(operations / (number * peak * utilisation), steps * LAUNCH) / 3600
     return Price(
         arms=arms,
         members=len(members),

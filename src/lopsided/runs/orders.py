@@ -94,6 +94,11 @@ STOP = ".stop"
 REFUSED = ".refused"
 
 
+def withdrawn(store: Store, order: Order) -> bool:
+    """Whether an order is not there any more."""
+    return not (_folder(store) / f"{order.name}.json").exists()
+
+
 def _refuse(store: Store, order: Order, why: str) -> None:
     """Tell the head that nobody can carry out an order."""
     log = f"; log: {os.environ[LOG]}" if LOG in os.environ else ""
@@ -157,7 +162,7 @@ def _carry_out(order: Order, store: Store, stop: threading.Event) -> int:
     execution = Execution.model_validate_json(order.execution)
     try:
         done = run(specs, order.seeds, store, None, execution, stop, order.job_size, keep_going=True)
-    except (StoreError, Stopped):
+    except (OSError, StoreError, Stopped, InputError):  # of this machine, or of this moment: this worker ends
         raise
     except Exception as error:  # of no job, but of what all jobs need: a task that cannot be traced
         traceback.print_exc()

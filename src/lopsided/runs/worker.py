@@ -72,7 +72,7 @@ def run_members(
     missing = work.missing()
     if not missing:
         return Done(0, len(work.wanted), 0.0, 0)
-    devices.setup(len(missing) * execution.batch_devices)
+    devices.setup(len(missing), execution.batch_devices)
     return work.finish()
 
 
@@ -92,7 +92,7 @@ class _Work:
         self.store, self.wanted, self.progress = store, wanted, progress
         self.execution, self.stop, self.job_size = execution, stop, job_size
         self.began = time.perf_counter()
-        self.keep_going = keep_going
+        self.keep_going, self.failed_in_a_row = keep_going, 0
         self.leases = Leases(store.root)
         self.own_effort = 0.0
         self.backlog = 0.0
@@ -193,10 +193,12 @@ class _Work:
                 with suppress(OSError):  # the folder may be what failed
                     message = f"{type(error).__name__}: {error}"
                     self.leases.record_failure(lease.job, lease.members, message, holder.lease.step)
-                if not self.keep_going:
+                self.failed_in_a_row += 1
+                if not self.keep_going or self.failed_in_a_row == MOST_FAILURES:  # it may be this machine's fault
                     raise
                 traceback.print_exc()
                 return None
+            self.failed_in_a_row = 0
             self.leases.forget_failure(lease.job)
             return diverged
 

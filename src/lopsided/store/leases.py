@@ -136,9 +136,10 @@ class Leases:
         failed without coming further than the one before."""
         self.failed_folder.mkdir(exist_ok=True)
         before = _read(self.failed_folder / f"{job}.json") or {}
-        further = step > int(before.get("step", -1))
+        furthest = int(before.get("step", -1))
+        further = step > furthest
         attempts = 1 if further else int(before.get("attempts", 0)) + 1
-        said = {"message": message, "step": step, "attempts": attempts, "log": os.environ.get(LOG)}
+        said = {"message": message, "step": max(step, furthest), "attempts": attempts, "log": os.environ.get(LOG)}
         data = {"job": job, "members": list(members), **said, "owner": owner()}
         replace_text(self.failed_folder / f"{job}.json", json.dumps(data))
         return attempts
