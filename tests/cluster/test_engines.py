@@ -4,12 +4,14 @@ apt-get install slurm-wlm munge        # then, as root, pytest starts a Slurm of
 pip install 'lopsided[ray]'            # then pytest starts a Ray of this machine
 """
 
+import fcntl
 import importlib.util
 import json
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -29,11 +31,18 @@ slurm_here = pytest.mark.skipif(
     not (ROOT and all(map(shutil.which, ("slurmctld", "slurmd", "munged")))), reason=NO_SLURM
 )
 ray_here = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="needs Ray: pip install 'lopsided[ray]'")
-one_after_the_other = pytest.mark.xdist_group("clusters")
 
 
 @pytest.fixture
-def slurm(tmp_path_factory, monkeypatch):
+def alone():
+    """Other processes of this test run wait: these engines have fixed ports."""
+    with open(Path(tempfile.gettempdir()) / "lopsided-clusters.lock", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@pytest.fixture
+def slurm(alone, tmp_path_factory, monkeypatch):
     folder = tmp_path_factory.mktemp("slurm")
     folder.chmod(0o755)
     started = subprocess.run([HERE / "slurm.sh", "start", folder], capture_output=True, text=True, check=False)
@@ -47,7 +56,7 @@ def slurm(tmp_path_factory, monkeypatch):
 
 
 @pytest.fixture
-def ray():
+def ray(alone):
     """A cluster of its own port, so that another one on this machine is left alone."""
     command = [Path(sys.executable).parent / "ray"]
     flags = ["--head", "--port=16379", "--num-cpus=2", "--include-dashboard=false", "--disable-usage-stats"]
@@ -60,7 +69,6 @@ def ray():
 
 
 @slurm_here
-@one_after_the_other
 def test_slurm_makes_the_rows_of_one_process_though_workers_are_killed(slurm, tmp_path):
     run([TINY], 20, Store(tmp_path / "one"), job_size=1)
     through("slurm", 20, 2, 2, tmp_path / "two", slurm)
@@ -68,7 +76,6 @@ def test_slurm_makes_the_rows_of_one_process_though_workers_are_killed(slurm, tm
 
 
 @slurm_here
-@one_after_the_other
 def test_a_later_head_finds_the_jobs_of_an_earlier_one(slurm, tmp_path):
     store = Store(tmp_path)
     Cluster(executor("slurm", tmp_path, 1, slurm), 1, "tour")([TINY], 2, store)
@@ -82,7 +89,6 @@ def test_a_later_head_finds_the_jobs_of_an_earlier_one(slurm, tmp_path):
 
 
 @ray_here
-@one_after_the_other
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("shared", ["true", "false"])
 def test_ray_makes_the_rows_of_one_process_though_actors_are_killed(ray, tmp_path, shared):
