@@ -107,7 +107,7 @@ def test_a_failed_job_is_remembered_until_it_succeeds(error, parity, tmp_path, m
             raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr(worker, "engine_of", lambda spec: Failing)
+        patch.setattr(worker, "engine_for", lambda spec, execution: Failing)
         with pytest.raises(type(error)):
             worker.run([spec], 1, store)
     assert type(error).__name__ in Leases(tmp_path).failures()[0]["message"]
