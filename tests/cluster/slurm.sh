@@ -6,9 +6,16 @@ set -euo pipefail
 action=$1 folder=$(realpath -m "$2") host=$(hostname -s)
 export SLURM_CONF=$folder/slurm.conf
 
-stop() {
+stop() {  # and wait: the next one wants the same ports
   for name in slurmd slurmctld munged; do
-    if [ -f "$folder/$name.pid" ]; then kill "$(cat "$folder/$name.pid")" 2>/dev/null || true; fi
+    [ -f "$folder/$name.pid" ] || continue
+    pid=$(cat "$folder/$name.pid")
+    kill "$pid" 2>/dev/null || true
+    for _ in $(seq 100); do
+      kill -0 "$pid" 2>/dev/null || break
+      sleep .1
+    done
+    kill -KILL "$pid" 2>/dev/null || true
   done
 }
 
@@ -52,12 +59,12 @@ CONF
     --log-file="$folder/munged.log" --seed-file="$folder/munge/seed"
   slurmctld -f "$SLURM_CONF"
   slurmd -f "$SLURM_CONF"
-  for _ in $(seq 40); do
-    if sinfo -h -o %T 2>/dev/null | grep -q idle; then
+  for _ in $(seq 20); do
+    if timeout 5 sinfo -h -o %T 2>/dev/null | grep -q idle; then
       sinfo
       return
     fi
-    sleep .5
+    sleep 1
   done
   tail -5 "$folder"/slurmctld.log "$folder"/slurmd.log >&2
   exit 1

@@ -28,10 +28,10 @@ from tests.conftest import PARITY
 TINY = Spec.parse({**PARITY, "steps": 20})
 
 
-def killer(root: Path, kills: int, ended: threading.Event, killed: list[int]) -> None:
-    """Kill living workers at random moments, once they have taken up work."""
+def killer(root: Path, kills: int, pause: float, ended: threading.Event, killed: list[int]) -> None:
+    """Kill living workers at random moments, `pause` seconds apart on average, once they have taken up work."""
     choose = random.Random(0)
-    while len(killed) < kills and not ended.wait(choose.uniform(2.0, 8.0)):
+    while len(killed) < kills and not ended.wait(choose.uniform(0.4, 1.6) * pause):
         alive = [lease.owner["pid"] for lease in Leases(root / "workers").all() if lease.alive]
         if alive:
             with contextlib.suppress(ProcessLookupError):
@@ -39,11 +39,13 @@ def killer(root: Path, kills: int, ended: threading.Event, killed: list[int]) ->
                 killed.append(pid)
 
 
-def through(name: str, jobs: int, workers: int, kills: int, root: Path, options: dict[str, str]) -> dict[str, float]:
+def through(
+    name: str, jobs: int, workers: int, kills: int, root: Path, options: dict[str, str], pause: float = 5.0
+) -> dict[str, float]:
     """Run the jobs; raises if a row is missing or there twice."""
     store, ended, killed = Store(root), threading.Event(), list[int]()
     store.require_writable()
-    thread = threading.Thread(target=killer, args=(root, kills, ended, killed))
+    thread = threading.Thread(target=killer, args=(root, kills, pause, ended, killed))
     thread.start()
     began = time.perf_counter()
     try:
