@@ -16,8 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from lopsided.executors.base import executor
-from lopsided.executors.head import Cluster
+from lopsided.executors.runners import executor, runner
 from lopsided.runs import orders
 from lopsided.runs.worker import run
 from lopsided.store.parts import Store
@@ -79,11 +78,11 @@ def test_slurm_makes_the_rows_of_one_process_though_workers_are_killed(slurm, tm
 @slurm_here
 def test_a_later_head_finds_the_jobs_of_an_earlier_one(slurm, tmp_path):
     store = Store(tmp_path)
-    Cluster(executor("slurm", tmp_path, 1, slurm), 1, "tour")([TINY], 2, store)
+    runner(executor("slurm", tmp_path, 1, slurm), "tour")([TINY], 2, store)
     first = json.loads((tmp_path / "workers" / "slurm.json").read_text())
     again = executor("slurm", tmp_path, 1, slurm)
     assert again.count() == 1
-    Cluster(again, 1, "tour")([TINY], 4, store)
+    runner(again, "tour")([TINY], 4, store)
     assert json.loads((tmp_path / "workers" / "slurm.json").read_text()) == first
     counted(store, 4)
     orders.ask_to_stop(store)
@@ -91,11 +90,28 @@ def test_a_later_head_finds_the_jobs_of_an_earlier_one(slurm, tmp_path):
 
 @ray_here
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("shared", ["true", "false"])
-def test_ray_makes_the_rows_of_one_process_though_actors_are_killed(ray, tmp_path, shared):
-    """With a shared folder, and without one: then actors send their parts back."""
+def test_ray_makes_the_rows_of_one_process_though_actors_are_killed(ray, tmp_path):
     run([TINY], 20, Store(tmp_path / "one"), job_size=1)
-    found = through("ray", 20, 2, 1, tmp_path / "two", {**ray, "shared": shared}, pause=0.3)
-    assert found["killed"] or shared == "false"  # actors without a shared folder have no lease to be found by
+    assert through("ray", 20, 2, 1, tmp_path / "two", {**ray, "shared": "true"}, pause=0.3)["killed"]
     assert rows(tmp_path / "two") == rows(tmp_path / "one")
     orders.ask_to_stop(Store(tmp_path / "two"))
+
+
+@ray_here
+@pytest.mark.filterwarnings("ignore")
+def test_actors_without_a_shared_folder_send_their_parts_though_one_is_lost(ray, tmp_path):
+    run([TINY], 20, Store(tmp_path / "one"), job_size=1)
+    found = executor("ray", tmp_path / "two", 2, {**ray, "shared": "false"})
+    killed: list[str] = []
+
+    def kill_one(progress):
+        if not killed:
+            name, handle = next(iter(found.actors().items()))
+            importlib.import_module("ray").kill(handle)
+            killed.append(name)
+
+    done = runner(found, "tour")([TINY], 20, Store(tmp_path / "two"), kill_one, job_size=1)
+    assert done.trained == 20
+    assert killed
+    assert rows(tmp_path / "two") == rows(tmp_path / "one")
+    assert not found.actors()

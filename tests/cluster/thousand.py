@@ -18,8 +18,7 @@ import time
 from pathlib import Path
 
 from lopsided.core.spec import Spec
-from lopsided.executors.base import executor
-from lopsided.executors.head import Cluster
+from lopsided.executors.runners import executor, runner
 from lopsided.results.stored import load
 from lopsided.store.leases import Leases
 from lopsided.store.parts import Store
@@ -49,7 +48,7 @@ def through(
     thread.start()
     began = time.perf_counter()
     try:
-        done = Cluster(executor(name, root, workers, options), workers, "tour")([TINY], jobs, store, job_size=1)
+        done = runner(executor(name, root, workers, options), "tour")([TINY], jobs, store, job_size=1)
     finally:
         ended.set()
         thread.join()

@@ -12,8 +12,7 @@ import pytest
 
 from lopsided.cli import main
 from lopsided.core.errors import InputError, Stopped
-from lopsided.executors.base import executor
-from lopsided.executors.head import Cluster
+from lopsided.executors.runners import executor, runner
 from lopsided.runs import orders
 from lopsided.runs.worker import run
 from lopsided.store.leases import MOST_FAILURES, Leases
@@ -89,7 +88,7 @@ def test_a_head_may_go_and_another_may_come(tmp_path, parity):
     store.require_writable()
 
     def head():
-        return Cluster(executor("local", tmp_path, 1, {}), 1, "tour")
+        return runner(executor("local", tmp_path, 1, {}), "tour")
 
     def halt(progress):
         if Leases(tmp_path).all():
@@ -125,7 +124,7 @@ def test_an_order_that_workers_cannot_read_ends_the_run(tmp_path):
     store = Store(tmp_path)
     store.require_writable()
     with pytest.raises(InputError, match=r"not found"):
-        Cluster(executor("local", tmp_path, 1, {}), 1, "/nowhere/mine.py")([TINY], 1, store)
+        runner(executor("local", tmp_path, 1, {}), "/nowhere/mine.py")([TINY], 1, store)
     stop_workers(tmp_path)
 
 
@@ -172,7 +171,7 @@ def test_stopping_the_workers_ends_the_head_too(tmp_path, parity):
             orders.ask_to_stop(store)
 
     with pytest.raises(Stopped):
-        Cluster(executor("local", tmp_path, 1, {}), 1, "tour")([spec], 1, store, withdraw)
+        runner(executor("local", tmp_path, 1, {}), "tour")([spec], 1, store, withdraw)
     stop_workers(tmp_path)
 
 
@@ -182,7 +181,7 @@ def test_workers_may_come_from_elsewhere(tmp_path):
     store.require_writable()
     words = [sys.executable, "-m", "lopsided.cli", "worker", "--out", str(tmp_path), "--idle", "1s"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
-        done = Cluster(executor("elsewhere", tmp_path, 1, {}), 1, "tour")([TINY], 2, store)
+        done = runner(executor("elsewhere", tmp_path, 1, {}), "tour")([TINY], 2, store)
         assert "2 members trained" in process.communicate(timeout=60)[0]
     assert done.trained == 2
 
@@ -240,5 +239,5 @@ def test_workers_that_end_at_once_are_not_started_for_ever(tmp_path, monkeypatch
     store = Store(tmp_path)
     store.require_writable()
     with pytest.raises(InputError, match="workers end at once"):
-        Cluster(found, 1, "tour")([TINY], 1, store)
+        runner(found, "tour")([TINY], 1, store)
     assert os.listdir(tmp_path / "workers" / "logs")

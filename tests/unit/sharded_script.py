@@ -17,7 +17,7 @@ from lopsided.core.engine import Member
 from lopsided.core.execution import Execution
 from lopsided.core.spec import Spec
 from lopsided.engines.ensemble import Ensemble
-from lopsided.engines.sharded import Sharded, engine_for, shares
+from lopsided.engines.sharded import Sharded, engine_for
 from lopsided.results.stored import load
 from lopsided.runs.worker import run
 from lopsided.store.parts import Store
@@ -40,6 +40,12 @@ def sharded(over, devices=None, **more):
 
 def trained(engine):
     return [np.asarray(e.metrics["train/loss"]).tolist() for e in engine.run() if e is not None]
+
+
+def shares(state):
+    """Bytes of a state that the first device holds, and of all of it."""
+    leaves = jax.tree.leaves(state)
+    return sum(x.addressable_shards[0].data.nbytes for x in leaves), sum(x.nbytes for x in leaves)
 
 
 def analysed(engine):

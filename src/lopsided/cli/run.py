@@ -150,8 +150,7 @@ def _runner(
         if workers is not None or options:
             raise InputError("--workers and --on-set belong to --on local, slurm or ray")
         return here
-    from lopsided.executors.base import executor
-    from lopsided.executors.head import Cluster
+    from lopsided.executors.runners import executor, runner
 
     pairs = [option.partition("=") for option in options]
     for key, equals, _ in pairs:
@@ -161,7 +160,7 @@ def _runner(
     if on == "local" and devices_per_member > 1:
         raise InputError("--devices-per-member: each worker of --on local has its own devices; leave one out")
     found = executor(on, store.root, number, {key: value for key, _, value in pairs})
-    return Cluster(found, number, target, None if seconds is None else time.time() + seconds)
+    return runner(found, target, None if seconds is None else time.time() + seconds)
 
 
 def _trained(

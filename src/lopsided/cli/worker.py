@@ -34,7 +34,7 @@ def worker(
         Folder of the store, shared with the head.
     """
     from lopsided.core.errors import InputError, Stopped
-    from lopsided.runs.orders import as_worker, ask_to_stop, read
+    from lopsided.runs.orders import CORES, as_worker, ask_to_stop, read
     from lopsided.runs.signals import duration, stop_on_signals
     from lopsided.store.parts import Store
 
@@ -44,7 +44,7 @@ def worker(
             raise InputError(f"out = {str(out)!r}: no store there")
         ask_to_stop(store)
         return
-    cores = os.environ.get("LOPSIDED_CORES")
+    cores = os.environ.get(CORES)
     if cores and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, set(map(int, cores.split(","))))
     with stop_on_signals() as asked:

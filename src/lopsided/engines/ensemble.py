@@ -35,6 +35,7 @@ from lopsided.engines.program import BATCH_AXIS, Program, SampledProgram
 MEMBER_AXIS = "member"
 ONCE = {"xla_backend_optimization_level": 0}
 """For what runs once: drawing a transformer's first weights took 8 s to compile, and takes 2 s this way."""
+FIRST_SLICE_STEPS = 16
 MOST_COMPILED = 32
 """Sets of compiled functions that are kept for later ensembles."""
 
@@ -45,27 +46,38 @@ class EnsembleEngine(Engine):
     program_class: ClassVar[type[Program]]
 
     def __init__(self, members: Sequence[Member], execution: Execution = DEFAULT):
-        if not members:
-            raise ValueError("an ensemble has at least one member")
-        self.members, self.spec, self.execution = list(members), members[0].spec, execution
-        self.program = self.program_class.of(self.spec, execution)
         mesh = mesh_of(execution, len(members))
+        program = self.program_class.of(members[0].spec, execution)
         shards = mesh.devices.shape[0]
         share = -(-len(members) // shards)
-        most = memory.cache_block(self.program, execution) if is_cpu(mesh) else share
+        most = memory.cache_block(program, execution) if is_cpu(mesh) else share
         blocks = -(-share // most)
-        self.block = -(-share // blocks)  # equal blocks: as little padding as possible
-        self._padded = shards * blocks * self.block
-        self._sharding = NamedSharding(mesh, PartitionSpec(MEMBER_AXIS))
+        block = -(-share // blocks)  # equal blocks: as little padding as possible
         functions = compiled(
-            ("ensemble", program_key(self.spec), execution.canonical_json(), self.block, tuple(mesh.devices.flat)),
-            lambda: _Functions(self.program, self.block, mesh),
+            ("ensemble", program_key(members[0].spec), execution.canonical_json(), block, tuple(mesh.devices.flat)),
+            lambda: _Functions(program, block, mesh),
         )
+        self._begin(members, execution, program, mesh, functions, block, shards * blocks * block)
+
+    def _begin(
+        self,
+        members: Sequence[Member],
+        execution: Execution,
+        program: Program,
+        mesh: Mesh,
+        functions: Any,
+        block: int,
+        padded: int,
+    ) -> None:
+        """All members at step 0, with copies of the last one up to `padded`."""
+        self.members, self.spec, self.execution = list(members), members[0].spec, execution
+        self.program, self.block, self._padded = program, block, padded
+        self._sharding = NamedSharding(mesh, PartitionSpec(MEMBER_AXIS))
         self._init, self._advance, self._evaluate, self._conclude = functions.jitted
-        padded = self.members + [self.members[-1]] * (self._padded - len(self.members))
+        every = self.members + [self.members[-1]] * (padded - len(self.members))
         self.step, self.seconds = 0, 0.0
         with self.precision():
-            self._traced = jax.device_put(traced_of(padded, self.program.float_type), self._sharding)
+            self._traced = jax.device_put(traced_of(every, self.program.float_type), self._sharding)
             self.state: State = self._init(self._traced)
 
     @classmethod
@@ -140,7 +152,7 @@ class EnsembleEngine(Engine):
 
     def run(self, slice_seconds: float = math.inf) -> Iterator[Evaluated | None]:
         """Where slices are cut changes no number."""
-        length = 16 if math.isfinite(slice_seconds) and self.program.cuttable else self.spec.steps
+        length = FIRST_SLICE_STEPS if math.isfinite(slice_seconds) and self.program.cuttable else self.spec.steps
         while self.step < self.spec.steps:
             goal = self.spec.evaluation.after(self.step, self.spec.steps)
             while self.step < goal:
@@ -196,6 +208,8 @@ def _adapted(length: int, took: float, slice_seconds: float) -> int:
 
 def mesh_of(execution: Execution, members: int) -> Mesh:
     """The devices that an ensemble uses, (member, batch)."""
+    if not members:
+        raise ValueError("an ensemble has at least one member")
     devices = jax.devices()[: execution.devices]
     sharing = execution.batch_devices
     if len(devices) < sharing:

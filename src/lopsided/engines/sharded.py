@@ -15,7 +15,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 import jax
-import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from lopsided.core.engine import Engine, Member
@@ -26,7 +25,7 @@ from lopsided.core.registry import engine_of
 from lopsided.core.spec import Spec
 from lopsided.engines import memory
 from lopsided.engines.ensemble import MEMBER_AXIS, ONCE, Ensemble, compiled, mesh_of
-from lopsided.engines.members import State, program_key, traced_of, tree_bytes
+from lopsided.engines.members import program_key, tree_bytes
 from lopsided.engines.program import BATCH_AXIS, Program
 
 LEAST_SHARDED = 2**10
@@ -39,27 +38,17 @@ class Sharded(Ensemble):
     name: ClassVar[str] = "sharded"
 
     def __init__(self, members: Sequence[Member], execution: Execution = DEFAULT):
-        if not members:
-            raise ValueError("an ensemble has at least one member")
-        self.members, self.spec, self.execution = list(members), members[0].spec, execution
         mesh = mesh_of(execution, len(members))
-        rows = mesh.devices.shape[0]
-        self.program = self.program_class.of(self.spec, _pieces_of_all(self.program_class, self.spec, execution))
-        self.block = -(-len(members) // rows)
-        self._padded = rows * self.block
-        self._sharding = NamedSharding(mesh, PartitionSpec(MEMBER_AXIS))
-        self._state_sharding = jax.tree.map(partial(_placed, mesh), self.program.state_shape)
+        spec, rows = members[0].spec, mesh.devices.shape[0]
+        program = self.program_class.of(spec, _pieces_of_all(self.program_class, spec, execution))
+        block = -(-len(members) // rows)
+        self._state_sharding = jax.tree.map(partial(_placed, mesh), program.state_shape)
         self._batch = NamedSharding(mesh, PartitionSpec(BATCH_AXIS))
         functions = compiled(
-            ("sharded", program_key(self.spec), execution.canonical_json(), self.block, tuple(mesh.devices.flat)),
-            lambda: _Functions(self.program, self._state_sharding),
+            ("sharded", program_key(spec), execution.canonical_json(), block, tuple(mesh.devices.flat)),
+            lambda: _Functions(program, self._state_sharding),
         )
-        self._init, self._advance, self._evaluate, self._conclude = functions.jitted
-        padded = self.members + [self.members[-1]] * (self._padded - len(self.members))
-        self.step, self.seconds = 0, 0.0
-        with self.precision():
-            self._traced = jax.device_put(traced_of(padded, self.program.float_type), self._sharding)
-            self.state: State = self._init(self._traced)
+        self._begin(members, execution, program, mesh, functions, block, rows * block)
 
     @classmethod
     def accepts(cls, spec: Spec) -> bool:
@@ -128,10 +117,3 @@ class _Functions:
             jax.jit(over(program.evaluate)),
             jax.jit(over(conclude)),
         )
-
-
-def shares(state: Any) -> tuple[int, int]:
-    """Bytes of a state that the first device holds, and of all of it."""
-    leaves = jax.tree.leaves(state)
-    first = sum(leaf.addressable_shards[0].data.nbytes for leaf in leaves)
-    return first, sum(int(np.prod(leaf.shape)) * leaf.dtype.itemsize for leaf in leaves)

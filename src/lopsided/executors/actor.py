@@ -73,5 +73,5 @@ class Actor:
         store = Store(Path(self._folder))
         specs = {text: Spec.parse(json.loads(text)) for text, _ in members}
         wanted = [Member(specs[text], seed) for text, seed in members]
-        run_members(wanted, store, execution=Execution.model_validate_json(execution))
+        run_members(wanted, store, Execution.model_validate_json(execution))
         return packed(store, set(map(member_id, wanted)))

@@ -13,15 +13,23 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from lopsided.core.errors import InputError, unknown
+from lopsided.core.errors import InputError
 
 
 class Executor(ABC):
     """Workers of one folder."""
 
     name: ClassVar[str]
-    root: Path
-    options: Mapping[str, str]
+    takes: ClassVar[tuple[str, ...] | None] = ()
+    """Names of its options; None if its engine knows them."""
+
+    def __init__(self, root: Path, workers: int, options: Mapping[str, str]):
+        """`workers` of the store at `root`. Raises `InputError` for an option that the engine does not take."""
+        for key in options:
+            if self.takes is not None and key not in self.takes:
+                valid = f"valid for {self.name}: {', '.join(self.takes)}"
+                raise InputError(f"--on-set {key}: {valid if self.takes else f'{self.name} workers have no options'}")
+        self.root, self.workers, self.options = root, workers, dict(options)
 
     @abstractmethod
     def start(self, count: int) -> None:
@@ -31,9 +39,6 @@ class Executor(ABC):
     def count(self) -> int:
         """Workers that live, or wait for a machine, whoever asked for them."""
 
-    def release(self) -> None:  # noqa: B027
-        """Nothing is left to do; workers that would not end by themselves are let go."""
-
     def logs(self) -> Path:
         """Folder of the workers' logs."""
         folder = self.root / "workers" / "logs"
@@ -42,30 +47,8 @@ class Executor(ABC):
 
     def command(self, idle_seconds: float) -> list[str]:
         """What a worker's process runs."""
-        words = [
-            sys.executable,
-            "-m",
-            "lopsided.cli",
-            "worker",
-            "--out",
-            str(self.root),
-            "--idle",
-            f"{idle_seconds:g}s",
-        ]
-        return words
-
-
-def executor(name: str, root: Path, workers: int, options: Mapping[str, str]) -> Executor:
-    """By name. Raises `InputError` for an unknown one, or one whose library is missing."""
-    from lopsided.executors import elsewhere, local, ray, slurm
-
-    classes = (local.Local, slurm.Slurm, ray.Ray, elsewhere.Elsewhere)
-    known: dict[str, type[Executor]] = {each.name: each for each in classes}
-    if name not in known:
-        raise unknown("--on", name, known)
-    if not 1 <= workers <= 10_000:
-        raise InputError(f"--workers {workers}: between 1 and 10000")
-    return known[name](root.absolute(), workers, options)  # type: ignore[call-arg]
+        worker = [sys.executable, "-m", "lopsided.cli", "worker"]
+        return [*worker, "--out", str(self.root), "--idle", f"{idle_seconds:g}s"]
 
 
 def missing_library(name: str) -> InputError:

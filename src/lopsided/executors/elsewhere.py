@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
 from typing import ClassVar
 
-from lopsided.core.errors import InputError
 from lopsided.executors.base import Executor
 
 
@@ -15,13 +12,9 @@ class Elsewhere(Executor):
 
     name: ClassVar[str] = "elsewhere"
 
-    def __init__(self, root: Path, workers: int, options: Mapping[str, str]):
-        if options:
-            raise InputError(f"--on-set {next(iter(options))}: workers elsewhere have no options")
-        self.root, self.workers, self.options = root, workers, options
-
     def start(self, count: int) -> None:
         """Not ours to do."""
 
     def count(self) -> int:
+        """As many as were asked for: the head does not start any."""
         return self.workers

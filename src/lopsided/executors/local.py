@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from lopsided.core.errors import InputError
 from lopsided.executors.base import Executor
-from lopsided.runs.orders import NAME
+from lopsided.runs.orders import CORES, NAME
 from lopsided.store.leases import LOG, Leases
 
 IDLE_SECONDS = 30.0
@@ -25,9 +24,7 @@ class Local(Executor):
     name: ClassVar[str] = "local"
 
     def __init__(self, root: Path, workers: int, options: Mapping[str, str]):
-        if options:
-            raise InputError(f"--on-set {next(iter(options))}: local workers have no options")
-        self.root, self.workers, self.options = root, workers, options
+        super().__init__(root, workers, options)
         self._started: dict[str, subprocess.Popen] = {}
 
     def start(self, count: int) -> None:
@@ -60,10 +57,6 @@ class Local(Executor):
     @staticmethod
     def _slot(name: str) -> int:
         return int(name.split("-")[1])
-
-
-CORES = "LOPSIDED_CORES"
-"""Environment variable: the cores that a worker may use, as numbers with commas."""
 
 
 def _share(slot: int, workers: int) -> dict[str, str]:

@@ -31,15 +31,23 @@ class Ray(Executor):
     """One actor for each worker, named after the folder."""
 
     name: ClassVar[str] = "ray"
+    takes: ClassVar[tuple[str, ...]] = ("address", "num_cpus", "num_gpus", "memory", "shared")
 
     def __init__(self, root: Path, workers: int, options: Mapping[str, str]):
         try:
             ray = library()
         except ImportError:
             raise missing_library("ray") from None
-        self.root, self.workers, self.options = root, workers, dict(options)
+        super().__init__(root, workers, options)
         address = self.options.pop("address", os.environ.get("RAY_ADDRESS", "auto"))
         self._shared = self.options.pop("shared", None)
+        self.resources: dict[str, Any] = {"num_cpus": 1.0}
+        """What an actor asks of Ray: `--on-set num_cpus=4 num_gpus=1`."""
+        for key, value in self.options.items():
+            try:
+                self.resources[key] = float(value)
+            except ValueError:
+                raise InputError(f"--on-set {key}={value}: a number") from None
         if not ray.is_initialized():
             try:
                 ray.init(address=address, namespace=NAMESPACE, log_to_driver=False, configure_logging=False)
@@ -50,16 +58,6 @@ class Ray(Executor):
                 ) from None
         self._prefix = hashlib.sha256(str(root).encode()).hexdigest()[:10]
         self.handles: dict[str, Any] = {}
-
-    @property
-    def resources(self) -> dict[str, Any]:
-        """What an actor asks of Ray: `--on-set num_cpus=4 num_gpus=1`."""
-        found: dict[str, Any] = {"num_cpus": 1}
-        for key, value in self.options.items():
-            if key not in ("num_cpus", "num_gpus", "memory"):
-                raise InputError(f"--on-set {key}: valid for ray: address, num_cpus, num_gpus, memory, shared")
-            found[key] = float(value)
-        return found
 
     @property
     def shares_folder(self) -> bool:
@@ -86,10 +84,6 @@ class Ray(Executor):
             if self.shares_folder:
                 handle.work.remote(str(self.root), IDLE_SECONDS)
 
-    def submit(self, handle: Any, target: str, members: list[tuple[str, int]], execution: str) -> Any:
-        """A job for an actor that does not see the folder; the future of its parts."""
-        return handle.job.remote(target, members, execution)
-
     def names(self) -> list[str]:
         """Actors of this folder that live or wait."""
         return [name for name in library("ray.util").list_named_actors() if name.startswith(self._prefix)]
@@ -97,16 +91,16 @@ class Ray(Executor):
     def count(self) -> int:
         return len(self.names())
 
-    def release(self) -> None:
+    def end_actors(self) -> None:
+        """Those that train what they are sent: nothing is left to do."""
         ray, handles = library(), list(self.actors().values())
         ray.wait([handle.close.remote() for handle in handles], num_returns=len(handles), timeout=5.0)
         for handle in handles:
             ray.kill(handle)
 
     def actors(self) -> dict[str, Any]:
-        """Handles by name, those of earlier heads too."""
+        """Handles of this folder's living actors, by name; actors that an earlier head started are among them."""
         ray = library()
-        for name in self.names():
-            if name not in self.handles:
-                self.handles[name] = ray.get_actor(name, NAMESPACE)
-        return {name: handle for name, handle in self.handles.items() if name in self.names()}
+        known = self.handles
+        self.handles = {name: known.get(name) or ray.get_actor(name, NAMESPACE) for name in self.names()}
+        return self.handles

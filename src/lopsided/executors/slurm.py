@@ -73,10 +73,11 @@ class Slurm(Executor):
     """One job for each worker. Their numbers are kept in OUT/workers/slurm.json, for a later head to find them."""
 
     name: ClassVar[str] = "slurm"
+    takes: ClassVar[None] = None
 
     def __init__(self, root: Path, workers: int, options: Mapping[str, str]):
         submitit = _library()
-        self.root, self.options = root, options
+        super().__init__(root, workers, options)
         settings = {**DEFAULTS, **{key: _number(value) for key, value in options.items()}}
         cluster = str(settings.pop("cluster", "slurm"))
         if "partition" in settings:

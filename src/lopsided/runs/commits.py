@@ -1,4 +1,5 @@
-"""Commits of one job, written beside its training: the loop waits for a copy of the state, not for the disk."""
+"""Commits of one job. A second thread writes them while the job trains on: training waits for a copy of the state,
+not for the disk."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ device together: steps of small networks wait for launches, not for arithmetic. 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -15,6 +16,8 @@ from lopsided.core.errors import InputError, unknown
 from lopsided.core.execution import DEFAULT
 from lopsided.core.registry import engine_of
 from lopsided.engines import devices
+from lopsided.engines.ensemble import FIRST_SLICE_STEPS
+from lopsided.engines.memory import budget
 from lopsided.engines.work import Work, samples_of, tokens_of, work_of
 from lopsided.runs.jobs import cut, wanted_members
 from lopsided.runs.recipe_run import RecipeRun
@@ -26,9 +29,7 @@ MEASURED_SECONDS = 20.0
 LAUNCH = 1e-4
 """Seconds that a step takes at least on an accelerator, however small (an assumption, not a measurement)."""
 SLOW = 1e10
-"""Operations a second that any machine reaches."""
-FIRST_SLICE = 16
-"""Steps of an engine's first slice."""
+"""Operations a second: a rate that is taken to be reached on every machine."""
 
 
 class Device(NamedTuple):
@@ -176,14 +177,10 @@ def _price(arms: tuple[str, ...], members: Sequence[Member], on: str, number: in
 def _measured(members: Sequence[Member], work: Work) -> float | None:
     """Seconds that a step of one member takes here, among as many others as one job has; None where a first slice would
     take too long, or memory is short."""
-    import os
-
-    from lopsided.engines.memory import budget
-
     engine_class = engine_of(members[0].spec)
     some = list(members[: engine_class.members_per_job(members[0].spec)])
     cores = os.cpu_count() or 1
-    slice_steps = FIRST_SLICE if members[0].spec.until is None else members[0].spec.evaluation.every
+    slice_steps = FIRST_SLICE_STEPS if members[0].spec.until is None else members[0].spec.evaluation.every
     most = int(MEASURED_SECONDS * SLOW / max(work.step * slice_steps, 1.0))
     if most < 1 or work.state * 4 + work.temporary * cores > budget():
         return None

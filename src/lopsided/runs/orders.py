@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,6 +33,8 @@ from lopsided.store.survey import MemberId
 
 NAME = "LOPSIDED_WORKER"
 """Environment variable that names a worker: its engine, and the engine's own number for it."""
+CORES = "LOPSIDED_CORES"
+"""Environment variable: the cores that a worker may use, as numbers with commas."""
 LOOK_SECONDS = 0.5
 """Pause between looks at the folder."""
 
@@ -56,11 +58,6 @@ class Order(NamedTuple):
         """The same work has the same name."""
         text = json.dumps([sorted(self.specs), self.seeds])
         return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-    @property
-    def members(self) -> list[MemberId]:
-        """Names of all members in the store."""
-        return [(Spec.parse(json.loads(s)).content_hash(), seed) for s in self.specs for seed in self.seeds]
 
 
 def write(store: Store, order: Order) -> None:
@@ -168,20 +165,20 @@ def _carry_out(order: Order, store: Store, stop: threading.Event) -> int:
         traceback.print_exc()
         _refuse(store, order, f"{type(error).__name__}: {error}")
         return 0
-    if finished(store, specs, order.seeds):
+    if finished(store, {member_id(m) for m in wanted_members(specs, order.seeds)}):
         remove(store, order)
     return done.trained
 
 
-def finished(store: Store, specs: Sequence[Spec], seeds: Sequence[int]) -> bool:
+def finished(store: Store, wanted: Set[MemberId]) -> bool:
     """Whether every member is complete or was given up."""
-    wanted = {member_id(m) for m in wanted_members(specs, seeds)}
     return not wanted - set(store.complete()) - set(Leases(store.root).given_up())
 
 
 @contextmanager
 def _watched(store: Store, stop: threading.Event) -> Iterator[None]:
-    """Sets `stop` when the folder says so, or every order's time is over."""
+    """Within it, `stop` is set as soon as somebody asks the folder's workers to stop, or when the deadlines of all
+    orders are over."""
     ended = threading.Event()
 
     def watch() -> None:

@@ -8,6 +8,7 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -53,50 +54,43 @@ def run(
     elsewhere, and left alone after MOST_FAILURES attempts (`lopsided.store.leases`); the rest is trained all the same.
     """
     wanted = wanted_members(specs, seeds)
-    return run_members(wanted, store, progress, execution, stop, job_size, keep_going)
+    return _Work(store, wanted, execution, progress, stop or threading.Event(), job_size, keep_going).done()
 
 
-def run_members(
-    wanted: Sequence[Member],
-    store: Store,
-    progress: Callable[[Progress], None] | None = None,
-    execution: Execution = DEFAULT,
-    stop: threading.Event | None = None,
-    job_size: int | None = None,
-    keep_going: bool = False,
-) -> Done:
-    """`run` for any members."""
-    store.require_writable()
-    store.require_readable()
-    work = _Work(store, wanted, progress, execution, stop or threading.Event(), job_size, keep_going)
-    missing = work.missing()
-    if not missing:
-        return Done(0, len(work.wanted), 0.0, 0)
-    devices.setup(len(missing), execution.batch_devices)
-    return work.finish()
+def run_members(wanted: Sequence[Member], store: Store, execution: Execution) -> Done:
+    """`run` for members whose specs need not all have the same seeds."""
+    return _Work(store, wanted, execution).done()
 
 
+@dataclass
 class _Work:
     """One `run` call: what is wanted, and what this process has done of it."""
 
-    def __init__(
-        self,
-        store: Store,
-        wanted: Sequence[Member],
-        progress: Callable[[Progress], None] | None,
-        execution: Execution,
-        stop: threading.Event,
-        job_size: int | None,
-        keep_going: bool = False,
-    ):
-        self.store, self.wanted, self.progress = store, wanted, progress
-        self.execution, self.stop, self.job_size = execution, stop, job_size
+    store: Store
+    wanted: Sequence[Member]
+    execution: Execution
+    progress: Callable[[Progress], None] | None = None
+    stop: threading.Event = field(default_factory=threading.Event)
+    job_size: int | None = None
+    keep_going: bool = False
+
+    def __post_init__(self) -> None:
         self.began = time.perf_counter()
-        self.keep_going, self.failed_in_a_row = keep_going, 0
-        self.leases = Leases(store.root)
-        self.own_effort = 0.0
+        self.leases = Leases(self.store.root)
+        self.failed_in_a_row = 0
+        self.all_effort, self.own_effort = effort(self.wanted), 0.0
         self.backlog = 0.0
         """Effort that is missing outside the job in hand."""
+
+    def done(self) -> Done:
+        """Train what is missing."""
+        self.store.require_writable()
+        self.store.require_readable()
+        missing = self.missing()
+        if not missing:
+            return Done(0, len(self.wanted), 0.0, 0)
+        devices.setup(len(missing), self.execution.batch_devices)
+        return self.finish()
 
     def missing(self) -> list[Member]:
         """Wanted members that no sound part completes."""
@@ -269,6 +263,6 @@ class _Work:
         left = rest * seconds / own if own else None
         if self.progress is not None and (evaluated is not None or step == first):
             steps = members[0].spec.steps if members else 0
-            done = 1 - rest / max(effort(self.wanted), 1)
+            done = 1 - rest / max(self.all_effort, 1)
             self.progress(Progress(step, steps, members, evaluated, seconds, done, left))
         return left

@@ -1,0 +1,112 @@
+"""The head of a run whose actors do not see the store's folder: it sends them jobs and commits what they send back."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from lopsided.core.engine import Member
+from lopsided.core.errors import InputError, Stopped
+from lopsided.core.execution import DEFAULT, Execution
+from lopsided.core.progress import Progress
+from lopsided.core.spec import Spec
+from lopsided.executors.head import LOOK_SECONDS, MOST_DEATHS, Wanted
+from lopsided.executors.ray import Ray, library
+from lopsided.runs.done import Done
+from lopsided.runs.jobs import cut
+from lopsided.runs.rows import member_id
+from lopsided.store.leases import MOST_FAILURES
+from lopsided.store.parts import Store
+from lopsided.store.survey import MemberId
+from lopsided.store.transfer import adopt
+
+
+class Sender:
+    """One job for each actor at a time; called like `lopsided.runs.worker.run`. The job of a lost actor goes to
+    another one."""
+
+    def __init__(self, executor: Ray, target: str):
+        self.executor, self.target = executor, target
+
+    def __call__(
+        self,
+        specs: Sequence[Spec],
+        seeds: int | Sequence[int],
+        store: Store,
+        progress: Callable[[Progress], None] | None = None,
+        execution: Execution = DEFAULT,
+        stop: threading.Event | None = None,
+        job_size: int | None = None,
+    ) -> Done:
+        """Returns when all members are complete. Setting `stop` ends the actors and raises `Stopped`. Raises
+        `InputError` if members were given up: after three failures, or ten lost actors."""
+        wanted = Wanted(store, specs, seeds, progress)
+        if wanted.first:
+            store.require_writable()
+            try:
+                _Sending(self.executor, self.target, wanted, store, execution, job_size).finish(stop)
+            finally:
+                self.executor.end_actors()
+        return wanted.done()
+
+
+class _Sending:
+    """One call of a `Sender`."""
+
+    def __init__(
+        self, executor: Ray, target: str, wanted: Wanted, store: Store, execution: Execution, job_size: int | None
+    ):
+        self.executor, self.target, self.wanted, self.store = executor, target, wanted, store
+        self.execution, self.job_size = execution.model_dump_json(), job_size
+        self.running: dict[Any, tuple[str, list[Member]]] = {}
+        """What an actor, by name, was sent, by the future of its parts."""
+        self.failures = Counter[MemberId]()
+        self.lost: dict[MemberId, str] = {}
+        """Members that were given up, and why."""
+
+    def finish(self, stop: threading.Event | None) -> None:
+        """Until all members are complete or given up."""
+        ray, stop = library(), stop or threading.Event()
+        while missing := self.wanted.missing() - set(self.lost):
+            self._send(missing)
+            self.wanted.show()
+            if not self.running:
+                if stop.wait(LOOK_SECONDS):
+                    raise Stopped
+                continue
+            for future in ray.wait(list(self.running), num_returns=1, timeout=LOOK_SECONDS)[0]:
+                self._receive(future)
+            if stop.is_set():
+                raise Stopped
+        if self.lost:
+            reason = next(iter(self.lost.values()))
+            raise InputError(f"--on ray: {len(self.lost)} members were given up ({reason})")
+
+    def _send(self, missing: set[MemberId]) -> None:
+        """A job for every actor that has none."""
+        actors = self.executor.actors()
+        if len(actors) < self.executor.workers:
+            self.executor.start(self.executor.workers - len(actors))
+            actors = self.executor.actors()
+        sent = {member_id(m) for _, job in self.running.values() for m in job}
+        busy = {name for name, _ in self.running.values()}
+        left = [m for m in self.wanted.members if member_id(m) in missing - sent]
+        free = [(name, handle) for name, handle in actors.items() if name not in busy]
+        for (name, handle), job in zip(free, cut(left, self.job_size), strict=False):
+            members = [(m.spec.canonical_json(), m.seed) for m in job]
+            self.running[handle.job.remote(self.target, members, self.execution)] = name, job
+
+    def _receive(self, future: Any) -> None:
+        """Commit what came back, or count the failure."""
+        ray = library()
+        _, job = self.running.pop(future)
+        try:
+            adopt(self.store, ray.get(future))
+        except ray.exceptions.RayError as error:
+            first = member_id(job[0])
+            self.failures[first] += 1
+            most = MOST_FAILURES if isinstance(error, ray.exceptions.RayTaskError) else MOST_DEATHS
+            if self.failures[first] >= most:
+                self.lost |= dict.fromkeys(map(member_id, job), str(error).strip().splitlines()[-1])
