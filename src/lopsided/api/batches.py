@@ -10,7 +10,7 @@ import numpy as np
 from lopsided.core.batch import Batch
 from lopsided.core.errors import InputError
 from lopsided.core.plan import Remembers, SampledPlan, streams_of
-from lopsided.core.skills import Skills
+from lopsided.core.skills import Listens, Skills
 from lopsided.core.spec import Spec
 from lopsided.core.task import RankOrder, Task
 from lopsided.core.training_set import TrainingSet
@@ -76,6 +76,8 @@ def _check(task: Task, plan: Any, skills: Skills | None, steps: int | None) -> N
     count = n_skills(task)
     if skills is not None and not count:
         raise InputError(f"skills: task {task.name!r} has no skills to shape")
+    if isinstance(skills, Listens):
+        raise InputError(f"skills: {skills.name!r} listens to a model that it trains; only `run` can")
     if steps is None and skills is not None and not skills.schedule(count).constant:
         raise InputError(f"steps: skills {skills.name!r} move during training, say how long it is")
     if steps is not None:

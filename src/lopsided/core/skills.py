@@ -13,4 +13,9 @@ class Skills(Part):
 
     @abstractmethod
     def schedule(self, n_skills: int) -> Any:
-        """The distribution as a `lopsided.skills.schedule.SkillSchedule`."""
+        """The distribution as a `lopsided.skills.schedule.SkillSchedule` (of one that `Listens`: as a
+        `lopsided.skills.self_annealed.ListeningSchedule`)."""
+
+
+class Listens:
+    """A distribution that depends on how training goes. What a member has heard rides in its state."""

@@ -226,6 +226,14 @@ class ExactLoss(ABC):
         """
 
 
+class ExactAgreement(ABC):
+    """The mean product of answer and label has a formula: 1 if all answers are right, 0 for guesses."""
+
+    @abstractmethod
+    def exact_agreement(self, params: Any, latent: Any, frequency: Array) -> Array:
+        """() under skill frequencies (n_skills,)."""
+
+
 def latent_of(task: Task, key: Key) -> Any:
     """What the samples of one member have in common; None for a task without."""
     return task.latent(key) if isinstance(task, HasLatent) else None

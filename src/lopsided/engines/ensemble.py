@@ -26,6 +26,8 @@ from lopsided.core.engine import Engine, Evaluated, Member
 from lopsided.core.errors import InputError
 from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.plan import SampledPlan
+from lopsided.core.shapes import has_accuracy
+from lopsided.core.skills import Listens
 from lopsided.core.spec import Spec
 from lopsided.core.task import n_skills
 from lopsided.engines import looking_back, memory
@@ -195,6 +197,8 @@ def check_samples(spec: Spec) -> None:
             f"steps = {spec.steps}: a run sees fewer than 2^32 samples (here batch size {spec.plan.batch_size})"
         )
     skills = n_skills(spec.task)
+    if isinstance(spec.skills, Listens) and not has_accuracy(spec.task.outputs):
+        raise InputError(f"skills: {spec.skills.name!r} is only for tasks whose answers are right or wrong")
     if skills and not spec.plan.fresh and not spec.skills.schedule(skills).constant:
         raise InputError("skills: a distribution that moves needs a plan that never repeats a sample (online)")
 

@@ -13,9 +13,11 @@ from jaxtyping import Array, Float, Int
 from lopsided.core.engine import Member
 from lopsided.core.evaluation import Evaluation
 from lopsided.core.keys import seed_words
+from lopsided.core.skills import Listens
 from lopsided.core.spec import Spec
 from lopsided.core.task import n_skills
 from lopsided.skills.schedule import SkillSchedule
+from lopsided.skills.self_annealed import ListeningSchedule
 
 
 class TracedMember(NamedTuple):
@@ -23,12 +25,13 @@ class TracedMember(NamedTuple):
 
     seed: Any  # (2,) uint32
     values: dict[str, Any]
-    schedule: SkillSchedule | None
+    schedule: SkillSchedule | ListeningSchedule | None
 
 
 class State(NamedTuple):
     """What training changes. `diverged` is the step whose loss was not finite, or -1; `kept` are checkpoints for probes
-    that look back, (C, P), or nothing; `plan` is the memory of a plan that remembers."""
+    that look back, (C, P), or nothing; `plan` is the memory of a plan that remembers; `heard` is that of a skill
+    distribution that listens."""
 
     params: Any
     optimizer: Any
@@ -37,6 +40,7 @@ class State(NamedTuple):
     loss_count: Int[Array, ""]
     kept: Any = ()
     plan: Any = ()
+    heard: Any = ()
 
 
 def traced_of(members: Sequence[Member], float_type: type = np.float32) -> TracedMember:
@@ -61,8 +65,10 @@ def _narrow(leaf: Any, float_type: type) -> np.ndarray:
 
 
 def program_key(spec: Spec) -> str:
-    """Specs with equal keys run in one ensemble. Skill distributions are numbers, so they never split one."""
-    return spec.model_copy(update={"skills": Evaluation()}).static_key()
+    """Specs with equal keys run in one ensemble. Skill distributions are numbers: they split one only where some listen
+    to training and some do not."""
+    listens = "+ listens" if isinstance(spec.skills, Listens) else ""
+    return spec.model_copy(update={"skills": Evaluation()}).static_key() + listens
 
 
 def tree_bytes(tree: Any) -> int:

@@ -22,6 +22,7 @@ from lopsided.engines.gradient import exact_loss, loss_and_grad, uniform
 from lopsided.engines.members import State
 from lopsided.engines.sampling import MemberContext, test_sample, training_sample
 from lopsided.optim.losses import Share, accuracy_shares, loss_share, mean
+from lopsided.skills.self_annealed import Heard
 
 LEAST_PIECE = 256
 """Samples of an evaluation that are in memory at once, at least where their activations allow it."""
@@ -63,12 +64,13 @@ def evaluate(member: MemberContext, state: State, initial: Any, micro: int) -> d
     for probe in spec.probes:
         found |= probe.measure(context)
     known = while_alive(state, found, jnp.float32)
-    return known | (spec.plan.metrics(state.plan) if isinstance(spec.plan, Remembers) else {})
+    known |= spec.plan.metrics(state.plan) if isinstance(spec.plan, Remembers) else {}
+    return known | ({"skills/exponent": state.heard.exponent} if isinstance(state.heard, Heard) else {})
 
 
 def conclude(member: MemberContext, state: State, micro: int) -> dict[str, Array]:
     """Metrics of the probes that look back over training, by name."""
-    spec, law = member.spec, member.law(1.0)
+    spec, law = member.spec, member.law(1.0, state.heard)
     key = stream(member.seed, "looking-back")
     context = SampleContext(member.latent, law, None, "train")
     one = lambda i: spec.task.sample(key, i, context)  # noqa: E731

@@ -7,7 +7,7 @@ trainings differ by what samples add and by nothing else.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import jax
 import jax.numpy as jnp
@@ -21,8 +21,9 @@ from lopsided.core.keys import stream
 from lopsided.core.model import RidgeModel
 from lopsided.core.optimizer import is_constant
 from lopsided.core.probe import ProbeContext
+from lopsided.core.skills import Listens
 from lopsided.core.spec import Spec
-from lopsided.core.task import ExactLoss, HasSkills, latent_of, n_skills
+from lopsided.core.task import ExactAgreement, ExactLoss, HasSkills, latent_of, n_skills
 from lopsided.core.training_set import TrainingSet
 from lopsided.engines import looking_back
 from lopsided.engines.ensemble import EnsembleEngine
@@ -35,6 +36,7 @@ from lopsided.engines.sampling import Change, MemberContext
 from lopsided.engines.train_step import train_step
 from lopsided.plans.population import Population
 from lopsided.skills.ranks import skill_at_rank
+from lopsided.skills.self_annealed import ListeningSchedule
 
 ABSOLUTE = 1e-4
 """Absolute tolerance of gradient flow as a share of the relative one: weights start small."""
@@ -60,7 +62,7 @@ class PopulationProgram(Program):
         member = self._member(traced)
         if _plan(member.spec).dynamics == "flow":
             return self._flow(state, member, start, stop)
-        step = lambda t, s: train_step(s, self._batch(member, t), member.spec, t)  # noqa: E731
+        step = lambda t, s: train_step(s, self._batch(member, t, s.params), member.spec, t)  # noqa: E731
         return jax.lax.fori_loop(start, stop, step, state)
 
     def _flow(self, state: State, member: MemberContext, start: Array, stop: Array) -> State:
@@ -70,7 +72,7 @@ class PopulationProgram(Program):
         spec, plan = member.spec, _plan(member.spec)
         rate = jnp.asarray(spec.optimizer.lr, self.float_type)
         tolerance, settled = plan.tolerance, plan.settled
-        loss = lambda params, t: exact_loss(spec, params, *self._batch(member, t))  # noqa: E731
+        loss = lambda params, t: exact_loss(spec, params, *self._batch(member, t, params))  # noqa: E731
 
         def slope(t: Any, params: Any, _: Any) -> Any:
             value, grads = jax.value_and_grad(loss)(params, start + t / rate)
@@ -120,15 +122,26 @@ class PopulationProgram(Program):
         found = {"test/loss": exact(), "train/loss": state.loss_sum / state.loss_count}
         for probe in member.spec.probes:
             found |= probe.measure(context)
+        if isinstance(member.spec.skills, ListeningSchedule):
+            found["skills/exponent"] = self._exponent(member, state.params)
         return while_alive(state, found, self.float_type)
 
-    def _batch(self, member: MemberContext, t: Any) -> PopulationBatch:
+    def _batch(self, member: MemberContext, t: Any, params: Any) -> PopulationBatch:
         """The whole distribution, with the skill frequencies of step `t`."""
         frequency = None
         if member.order is not None:
-            by_rank = member.spec.skills.schedule(len(member.order)).frequency(t / member.spec.steps)
-            frequency = jnp.zeros_like(by_rank).at[member.order].set(by_rank)
+            listens = isinstance(member.spec.skills, ListeningSchedule)
+            exponent = self._exponent(member, jax.lax.stop_gradient(params)) if listens else None
+            law = member.spec.skills.schedule(len(member.order))
+            by_rank = law.frequency(t / member.spec.steps) if exponent is None else law.at(exponent)
+            frequency = _by_skill(by_rank, member.order)
         return PopulationBatch(member.latent, frequency)
+
+    def _exponent(self, member: MemberContext, params: Any) -> Array:
+        """The exponent of a law that listens: accuracy is known."""
+        task: Any = member.spec.task
+        agreement = lambda p: task.exact_agreement(params, member.latent, _by_skill(p, member.order))  # noqa: E731
+        return cast(ListeningSchedule, member.spec.skills).smallest(agreement)
 
     def _member(self, traced: TracedMember) -> MemberContext:
         spec, seed = self.bound(traced), traced.seed
@@ -168,6 +181,8 @@ class PopulationEnsemble(EnsembleEngine):
             raise InputError(without_formula(spec))
         refuse_samples(spec)
         spec.task.check_exact_loss(spec.model, spec.loss)
+        if isinstance(spec.skills, Listens) and not isinstance(spec.task, ExactAgreement):
+            raise InputError(f"skills: {spec.skills.name!r} needs samples, or a task whose accuracy has a formula")
         if _plan(spec).dynamics == "flow" and not is_constant(spec.optimizer):
             raise InputError(
                 f"plan = {spec.plan.name!r}: gradient flow measures time in steps x learning rate, which takes "
@@ -191,6 +206,11 @@ def refuse_samples(spec: Spec) -> None:
     if spec.until is not None:
         raise InputError("until: only for plans that draw samples")
     looking_back.refuse(spec)
+
+
+def _by_skill(by_rank: Array, order: Array) -> Array:
+    """(R,) frequencies of ranks, as frequencies of the skills that hold them."""
+    return jnp.zeros_like(by_rank).at[order].set(by_rank)
 
 
 def _plan(spec: Spec) -> Population:

@@ -32,6 +32,7 @@ from lopsided.engines.gradient import Pieces
 from lopsided.engines.members import State, TracedMember, bound, program_key, traced_of, tree_bytes
 from lopsided.engines.sampling import MemberContext, context_of, training_sample
 from lopsided.engines.train_step import train_step
+from lopsided.skills.self_annealed import ListeningSchedule
 
 BATCH_AXIS = "batch"
 
@@ -120,7 +121,8 @@ class SampledProgram(Program):
         optimizer = spec.optimizer.build(spec.steps).init(params)
         kept = looking_back.begin(spec, params)
         plan_memory = spec.plan.init_state() if isinstance(spec.plan, Remembers) else ()
-        return State(params, optimizer, jnp.int32(-1), jnp.float32(0), jnp.int32(0), kept, plan_memory)
+        heard = spec.skills.begin() if isinstance(spec.skills, ListeningSchedule) else ()
+        return State(params, optimizer, jnp.int32(-1), jnp.float32(0), jnp.int32(0), kept, plan_memory, heard)
 
     def advance(self, state: State, traced: TracedMember, start: Int[Array, ""], stop: Int[Array, ""]) -> State:
         member = self._member(traced)
@@ -145,7 +147,7 @@ class SampledProgram(Program):
         return context_of(self.bound(traced), traced.seed)
 
     def _step(self, state: State, member: MemberContext, t: Int[Array, ""]) -> State:
-        plan, law = _sampled(member.spec), member.law(t / member.spec.steps)
+        plan, law = _sampled(member.spec), member.law(t / member.spec.steps, state.heard)
         batch = self._batch(member, plan.draw(member.plan, t, state.plan), law)
         others = [
             self._batch(member._replace(train=train), further.plan.draw(key, t), law)

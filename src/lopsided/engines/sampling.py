@@ -53,11 +53,11 @@ class MemberContext(NamedTuple):
     streams: tuple[tuple[Any, Any], ...] = ()
     """Keys (of samples, of the plan's draws) of each of the plan's further streams."""
 
-    def law(self, progress: Any) -> SkillLaw | None:
-        """Training's skill frequencies at `progress` = step / steps."""
+    def law(self, progress: Any, heard: Any = ()) -> SkillLaw | None:
+        """Training's skill frequencies at `progress` = step / steps, of a member that has heard so much."""
         if self.order is None:
             return None
-        return SkillLaw(self.spec.skills.schedule(len(self.order)).cumulative(progress), self.order)
+        return SkillLaw(self.spec.skills.schedule(len(self.order)).cumulative(progress, heard), self.order)
 
 
 def context_of(spec: Spec, seed: Any) -> MemberContext:

@@ -12,9 +12,11 @@ from jaxtyping import Array, Int
 from lopsided.core import groups
 from lopsided.core.plan import Remembers, streams_of
 from lopsided.core.spec import Spec
+from lopsided.core.task import HasChance, Task
 from lopsided.engines import looking_back
 from lopsided.engines.gradient import AnyBatch, loss_and_grad
 from lopsided.engines.members import State
+from lopsided.skills.self_annealed import ListeningSchedule
 
 
 def train_step(
@@ -25,7 +27,8 @@ def train_step(
     Pure. `spec` is the member's own. A member whose loss is not finite keeps its parameters from then on.
     """
     remembers = spec.plan if isinstance(spec.plan, Remembers) else None
-    found = loss_and_grad(spec, state.params, batch, accuracy=remembers is not None)
+    listens = spec.skills if isinstance(spec.skills, ListeningSchedule) else None
+    found = loss_and_grad(spec, state.params, batch, accuracy=remembers is not None or listens is not None)
     value, grads = found.loss, found.grads
     for stream, other in zip(streams_of(spec.plan), others, strict=True):
         its = loss_and_grad(spec, state.params, other)
@@ -36,6 +39,7 @@ def train_step(
     keep = lambda new, old: jnp.where(alive, new, old)  # noqa: E731
     params = jax.tree.map(keep, optax.apply_updates(state.params, updates), state.params)
     memory = () if remembers is None else jax.tree.map(keep, remembers.update(state.plan, found.accuracy), state.plan)
+    heard = () if listens is None else listens.after(state.heard, above_chance(spec.task, found.accuracy))
     return State(
         params,
         jax.tree.map(keep, optimizer, state.optimizer),
@@ -44,7 +48,14 @@ def train_step(
         state.loss_count + alive,
         looking_back.record(spec, state.kept, params, step),
         memory,
+        jax.tree.map(keep, heard, state.heard),
     )
+
+
+def above_chance(task: Task, accuracy: Array) -> Array:
+    """Accuracy as a share of the way from chance to 1."""
+    chance = task.chance if isinstance(task, HasChance) else 0.0
+    return (accuracy - chance) / (1 - chance)
 
 
 def _rates(spec: Spec) -> tuple[groups.ParamGroup, ...]:

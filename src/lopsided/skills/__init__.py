@@ -1,10 +1,12 @@
 """Skill distributions: how often each skill is drawn."""
 
 from lopsided.skills.distributions import Annealed, BinnedPowerLaw, PowerLaw, Uniform
+from lopsided.skills.self_annealed import SelfAnnealed
 
 __all__ = [
     "Annealed",
     "BinnedPowerLaw",
     "PowerLaw",
+    "SelfAnnealed",
     "Uniform",
 ]

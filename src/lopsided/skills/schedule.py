@@ -41,14 +41,15 @@ class SkillSchedule(NamedTuple):
         moved = (progress - self.begin) / (self.finish - self.begin)
         return self.start + (self.end - self.start) * jnp.clip(moved, 0.0, 1.0)
 
-    def cumulative(self, progress: Any) -> Float[Array, " R"]:
-        """The cumulative distribution over ranks at `progress`, in the precision of the path's numbers."""
+    def cumulative(self, progress: Any, heard: Any = ()) -> Float[Array, " R"]:
+        """The cumulative distribution over ranks at `progress`, in the precision of the path's numbers; `heard` matters
+        only to laws that listen."""
         logits = -self.exponent(progress) * self.log_bin - self.log_size
         p = jnp.exp(logits - logits.max())
         total = jnp.cumsum(p)
         return total / total[-1]
 
-    def frequency(self, progress: Any) -> Float[Array, " R"]:
+    def frequency(self, progress: Any, heard: Any = ()) -> Float[Array, " R"]:
         """The probability of each rank at `progress`, in the precision of the path's numbers."""
         return jax.nn.softmax(-self.exponent(progress) * self.log_bin - self.log_size)
 

@@ -16,10 +16,20 @@ from lopsided.core.errors import InputError
 from lopsided.core.keys import Key, words
 from lopsided.core.model import Model
 from lopsided.core.shapes import Scalar, Tokens
-from lopsided.core.task import ExactLoss, FiniteInputs, HasChance, HasLatent, HasSkills, LossName, SampleContext, Task
+from lopsided.core.task import (
+    ExactAgreement,
+    ExactLoss,
+    FiniteInputs,
+    HasChance,
+    HasLatent,
+    HasSkills,
+    LossName,
+    SampleContext,
+    Task,
+)
 
 
-class KComposition(Task, HasSkills, HasLatent, HasChance, FiniteInputs, ExactLoss):
+class KComposition(Task, HasSkills, HasLatent, HasChance, FiniteInputs, ExactLoss, ExactAgreement):
     """Label = w*_{i_1} w*_{i_2} ... w*_{i_k}; d skills, k even."""
 
     name: Literal["k-composition"] = "k-composition"
@@ -79,6 +89,10 @@ class KComposition(Task, HasSkills, HasLatent, HasChance, FiniteInputs, ExactLos
         if loss == "correlation":
             return -((p * params.w * target).sum() ** self.k)
         return population_loss(params.w, target, p, self.k)
+
+    def exact_agreement(self, params: Any, latent: Any, frequency: Array) -> Array:
+        """A^k of `lopsided.theory.k_composition`, for the product model."""
+        return (frequency * params.w * latent.astype(params.w.dtype)).sum() ** self.k
 
     def oracle(self, inputs: np.ndarray, latent: Any) -> np.ndarray:
         signs = np.asarray(latent)
