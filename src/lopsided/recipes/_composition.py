@@ -55,18 +55,18 @@ def composition(
     return Spec.parse({**plain, **changes})
 
 
-def by_flow(d: int, k: int, alpha: float, steps: int, multiple: float, r: float = FLOW_R) -> Spec:
+def by_flow(d: int, k: int, alpha: float, steps: int, multiple: float, r: float = FLOW_R, **changes: Any) -> Spec:
     """Gradient flow for `multiple` times the guess, or until it has settled."""
     lr = multiple * guess(d, k, alpha, r) / steps
     plan = {"name": "population", "dynamics": "flow", "settled": SETTLED}
     evaluation = {"every": max(1, steps // EARLIEST), "per_decade": 15, "samples": 64}
-    return composition(d, k, alpha, r, plan, lr, steps, evaluation=evaluation)
+    return composition(d, k, alpha, r, plan, lr, steps, evaluation=evaluation, **changes)
 
 
-def by_samples(d: int, k: int, alpha: float, batch: int, steps: int) -> Spec:
+def by_samples(d: int, k: int, alpha: float, batch: int, steps: int, **changes: Any) -> Spec:
     """Fresh samples; evaluations from step 10 on."""
     plan, lr = {"name": "online", "batch": batch}, sampled_rate(d, k, alpha)
-    return composition(d, k, alpha, SAMPLED_R, plan, lr, steps)
+    return composition(d, k, alpha, SAMPLED_R, plan, lr, steps, **changes)
 
 
 def sampled_steps(d: int, k: int, alphas: tuple[float, ...], multiple: float) -> int:

@@ -21,13 +21,17 @@ LAWS = {"uniform": UNIFORM, "power law": power_law(1.5), "annealed": annealed(1.
 LEARNED = 0.9
 
 
-def arms(scale: ScaleName) -> Arms:
+def spec(scale: ScaleName, law: dict[str, Any]) -> Spec:
     changes: dict[str, Any] = {"rank_order": "random"}
     if scale == "laptop":
         changes |= {"task": {"name": "state-tracking", "group": "A5", "hops": 3}, "steps": 4000}
         changes |= {"evaluation": {"every": 125, "samples": 2048}}
+    return tracking(scale, law, **changes)
+
+
+def arms(scale: ScaleName) -> Arms:
     for skills, law in LAWS.items():
-        yield arm(tracking(scale, law, **changes), skills=skills)
+        yield arm(spec(scale, law), skills=skills)
 
 
 def power_ends_higher(r):

@@ -1,0 +1,50 @@
+"""The theory of a law that lets its tail go, against the exact flow of `theory.k_composition`."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from lopsided.theory import annealing, k_composition
+
+
+def time_of_the_flow(learned, unlearned, share, k):
+    """Until the unlearned weights, from 0, are 1/2, with their mass at `share`."""
+    p = np.concatenate([np.full(learned, (1 - share) / learned), np.full(unlearned, share / unlearned)])
+    start = np.concatenate([np.ones(learned), np.zeros(unlearned)])
+    half = lambda t, u: u[-1] - 0.5  # noqa: E731
+    half.terminal = True
+    flow = lambda t, u: -k_composition.gradient(u, p, k)  # noqa: E731
+    return solve_ivp(flow, (0, 1e5), start, events=half, rtol=1e-8, method="LSODA").t_events[0][0]
+
+
+@pytest.mark.parametrize("k", [2, 4, 6, 8])
+def test_one_kth_is_the_best_share(k):
+    shares = np.linspace(0.001, 0.999, 999)
+    assert shares[np.argmax(annealing.tail_speed(shares, k))] == pytest.approx(annealing.best_share(k), abs=1e-3)
+
+
+def test_the_kept_accuracy_is_between_a_quarter_and_one_over_e():
+    kept = [annealing.kept_accuracy(k) for k in range(2, 200, 2)]
+    assert kept[0] == 0.25
+    assert kept == sorted(kept)
+    assert kept[-1] == pytest.approx(1 / np.e, rel=0.01)
+
+
+@pytest.mark.parametrize("k", [2, 4, 6])
+@pytest.mark.parametrize("share", [0.05, 0.1])
+def test_small_tails_take_the_time_of_the_formula(k, share):
+    """While the tail is small, what it learns does not move A."""
+    assert time_of_the_flow(8, 32, share, k) == pytest.approx(annealing.tail_time(32, share, k), rel=0.15 * k / 2)
+
+
+@pytest.mark.parametrize("k", [2, 4, 6])
+def test_time_is_proportional_to_the_number_of_unlearned_skills(k):
+    times = [time_of_the_flow(8, n, 1 / k, k) for n in (16, 32, 64)]
+    np.testing.assert_allclose(np.diff(np.log(times)) / np.log(2), 1.0, atol=0.01)
+
+
+@pytest.mark.parametrize("k", [2, 4, 6])
+def test_the_formula_is_an_upper_bound(k):
+    """What the tail has learned already makes the rest faster."""
+    for share in (0.1, 0.3, 0.6, 0.9):
+        assert time_of_the_flow(8, 32, share, k) <= annealing.tail_time(32, share, k) * 1.001
