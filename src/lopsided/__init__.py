@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lopsided import data, models, optim, plans, probes, skills, stats, tasks, theory
+    from lopsided.api.advising import Advised, advise
     from lopsided.api.batches import batches
     from lopsided.api.checking import check
     from lopsided.api.comparing import Comparison, Curves, compare
@@ -35,12 +36,14 @@ if TYPE_CHECKING:
     from lopsided.store.parts import Store
 
 __all__ = [
+    "Advised",
     "Comparison",
     "Curves",
     "InputError",
     "Results",
     "Spec",
     "Store",
+    "advise",
     "batches",
     "check",
     "compare",
@@ -59,6 +62,8 @@ __all__ = [
 ]
 
 _WHERE = {
+    "Advised": "lopsided.api.advising",
+    "advise": "lopsided.api.advising",
     "Comparison": "lopsided.api.comparing",
     "Curves": "lopsided.api.comparing",
     "InputError": "lopsided.core.errors",

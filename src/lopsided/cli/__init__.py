@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
+from lopsided.cli.advise import advise
 from lopsided.cli.cost import cost
 from lopsided.cli.options import OUT, Json, Out
 from lopsided.cli.run import run
@@ -30,6 +31,7 @@ app = App(
 app.command(run)
 app.command(sample)
 app.command(cost)
+app.command(advise)
 app.command(worker)
 
 

@@ -1,0 +1,134 @@
+"""Which shape of the data is best, for any training function."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lopsided.core.errors import InputError, StoreError
+from lopsided.report.advice import words
+from lopsided.stats.race import LOOKS, SCREENING, Advice, Plan, race
+
+MORE_LOOKS = ((8, 16, 32, 64), LOOKS, (8, 16), (8,))
+
+
+class Advised:
+    """A finished race. Printed, it is a recommendation in plain words."""
+
+    def __init__(self, advice: Advice, plan: Plan, scores: Mapping[str, Mapping[int, float]]):
+        self.advice, self.plan = advice, plan
+        self.scores = scores
+        """By shape and seed."""
+
+    @property
+    def outcome(self) -> str:
+        """ "use", "keep" or "undecided"."""
+        return self.advice.outcome
+
+    @property
+    def shape(self) -> str:
+        """Name of the shape to train with."""
+        return self.advice.winner if self.outcome == "use" else self.plan.baselines[0]
+
+    def __str__(self) -> str:
+        return "\n".join([*words(self.advice, self.plan.looks[-1]), f"It took {self.advice.runs} runs."])
+
+    __repr__ = __str__
+
+
+def advise(
+    train: Callable[[Any, int], float],
+    shapes: Mapping[str, Any],
+    baselines: Sequence[str] | str = "uniform",
+    *,
+    budget: float | None = None,
+    out: str | Path | None = None,
+    told: Callable[[str], None] | None = print,
+) -> Advised:
+    """Race `shapes`, and test the best one against the baselines on fresh seeds.
+
+    `train(shape, seed)` trains to the end, in any framework, and returns a score of which more is better (for a cost,
+    return minus the cost). Runs of one seed should have as much in common as they can: the test compares within seeds.
+    `shapes`: whatever `train` takes, by name, the baselines among them. `budget`: seconds that all runs together may
+    take; it decides how many fresh seeds there are. `out`: a file of scores, one JSON object a line, from which a
+    stopped race goes on. `told`: hears each step.
+
+    Raises `InputError` if a baseline is no shape, if a score is no number, or if the budget is too small for a test.
+
+    >>> import lopsided as lop
+    >>> score = {"uniform": 0.0, "power law": 3.0}
+    >>> def train(shape, seed):
+    ...     return score[shape] + (seed * 37 % 11) / 11  # in place of a training
+    >>> print(lop.advise(train, {"uniform": "uniform", "power law": "power law"}, told=None))
+    Use power law.
+      against uniform: 3 [3, 3] within-seed difference of score (16 members)
+    It took 24 runs.
+    """
+    base = (baselines,) if isinstance(baselines, str) else tuple(baselines)
+    if len(shapes) < 2 or not base or any(name not in shapes for name in base):
+        raise InputError(f"advise: baselines {', '.join(base)!r} have to be among two or more shapes")
+    say = told or (lambda line: None)
+    known = _Scores(train, shapes, None if out is None else Path(out))
+    known.measure(tuple(shapes), range(SCREENING[0]))
+    each = known.seconds / (len(shapes) * SCREENING[0])
+    plans = [Plan(tuple(shapes), base, looks=looks) for looks in ((LOOKS,) if budget is None else MORE_LOOKS)]
+    fitting = [p for p in plans if budget is None or p.runs[1] * each <= budget]
+    if not fitting:
+        raise InputError(f"budget = {budget:g}: {plans[-1].runs[1]} runs of {each:.2g} s are needed for a test")
+    plan = fitting[0]
+    say(f"{len(shapes)} shapes, {plan.runs[0]} to {plan.runs[1]} runs, about {each:.2g} s each")
+    return Advised(race(plan, known.measure, say), plan, known.scores)
+
+
+class _Scores:
+    """Scores of runs, remembered."""
+
+    def __init__(self, train: Callable[[Any, int], float], shapes: Mapping[str, Any], file: Path | None):
+        self.train, self.shapes, self.file = train, shapes, file
+        self.scores: dict[str, dict[int, float]] = {name: {} for name in shapes}
+        self.seconds = 0.0
+        if file is not None and file.is_file():
+            self._read(file)
+
+    def measure(self, names: Sequence[str], seeds: Sequence[int]) -> dict[str, np.ndarray]:
+        """Train what is not known yet."""
+        for seed in seeds:
+            for name in names:
+                if seed not in self.scores[name]:
+                    self._run(name, seed)
+        return {name: np.array([self.scores[name][seed] for seed in seeds]) for name in names}
+
+    def _run(self, name: str, seed: int) -> None:
+        began = time.perf_counter()
+        score = float(self.train(self.shapes[name], seed))
+        if not np.isfinite(score):
+            raise InputError(f"advise: shape {name!r}, seed {seed}: score {score} is no number to compare")
+        took = time.perf_counter() - began
+        self._keep(name, seed, score, took)
+        if self.file is not None:
+            row = {"shape": name, "seed": seed, "score": score, "seconds": took}
+            with self.file.open("a") as lines:
+                lines.write(json.dumps(row) + "\n")
+
+    def _keep(self, name: str, seed: int, score: float, took: float) -> None:
+        self.scores[name][seed] = score
+        if seed < SCREENING[0]:
+            self.seconds += took
+
+    def _read(self, file: Path) -> None:
+        lines = file.read_text().splitlines(keepends=True)
+        for number, line in enumerate(lines):
+            try:
+                row = json.loads(line)
+                if row["shape"] in self.scores:
+                    self._keep(row["shape"], int(row["seed"]), float(row["score"]), float(row["seconds"]))
+            except (ValueError, KeyError, TypeError):
+                if number == len(lines) - 1:  # the process died while it wrote
+                    file.write_text("".join(lines[:-1]))
+                    return
+                raise StoreError(f"{file}: line {number + 1} is no score") from None

@@ -1,0 +1,47 @@
+"""A finished race in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lopsided.report.text import effect_text
+from lopsided.stats.race import Advice
+from lopsided.stats.verdict import Decision, Statement
+
+
+def words(advice: Advice, at_most: int) -> list[str]:
+    """Lines; the first is the recommendation. `at_most`: fresh seeds that the plan allowed."""
+    effects = [f"  against {name}: {_effect(found)}" for name, found in advice.against.items()]
+    other = [f"Runner-up in the screening: {advice.runner_up}."] if advice.runner_up else []
+    if advice.outcome == "use":
+        return [f"Use {advice.winner}.", *effects, *other]
+    if not advice.against:
+        return [f"No shape beats {advice.winner} here: it won the screening itself.", *other]
+    names = " and ".join(advice.against)
+    if advice.outcome == "keep":
+        return [f"No shape beats {names} here. The best of the others, {advice.winner}, does not:", *effects, *other]
+    said = f"Undecided after {advice.seeds} of {at_most} fresh seeds: {advice.winner} may be better than {names}."
+    return [said, *effects, *other]
+
+
+def as_json(advice: Advice) -> Mapping[str, Any]:
+    """The same as data."""
+    return {
+        "outcome": advice.outcome,
+        "winner": advice.winner,
+        "runner_up": advice.runner_up,
+        "fresh_seeds": advice.seeds,
+        "runs": advice.runs,
+        "mean_ranks": dict(advice.screened),
+        "against": {name: _claim(found).as_json() for name, found in advice.against.items()},
+    }
+
+
+def _effect(found: Decision) -> str:
+    claim = _claim(found)
+    return f"{effect_text(claim)} ({found.members} members)"
+
+
+def _claim(found: Decision) -> Any:
+    return Statement("better", "", lambda _: found).decide(None, "", "")

@@ -1,0 +1,233 @@
+"""Which shape of the data a spec should have: shapes to try, and the race between them (`lopsided.stats.race`).
+
+All runs are ordinary members in the folder, so that a stopped race goes on and everything else can read its rows. What
+is decided before the test begins (learning rates, the looks that the budget allows) is written to OUT/advice/ first.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from lopsided.core.errors import InputError, StoreError
+from lopsided.core.execution import DEFAULT, Execution
+from lopsided.core.plan import Remembers, SampledPlan
+from lopsided.core.progress import Progress
+from lopsided.core.shapes import has_accuracy
+from lopsided.core.spec import Spec
+from lopsided.core.task import n_skills
+from lopsided.results.stored import load
+from lopsided.runs.done import Runner
+from lopsided.runs.worker import run
+from lopsided.stats.race import SCREENING, Advice, Found, Plan, mean_ranks, race
+from lopsided.store.files import replace_text
+from lopsided.store.parts import Store
+
+AS_IS, UNIFORM = "as is", "uniform"
+EXPONENTS = (0.5, 1.0, 1.5)
+PHASES, SMALLEST, LARGEST = 6, 1 / 320, 1 / 50
+"""Phases of growing subsets, and the shares of all samples seen that the first and the last one have (paper C)."""
+LOOKS = ((8, 16, 32, 64), (8, 16, 32), (8, 16), (8,))
+"""What a budget may allow, most first."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is better: less compute until `metric` reaches `at`, or (with None) a higher final value."""
+
+    metric: str
+    at: float | None = None
+
+
+def shapes_of(spec: Spec) -> dict[str, Spec]:
+    """The spec as it is, uniform fresh data, and other shapes that it allows, by name; each shape once. Raises
+    `InputError` for specs whose data cannot be shaped."""
+    plan = spec.plan
+    if not isinstance(plan, SampledPlan) or isinstance(plan, Remembers):
+        raise InputError(f"advise: plan {plan.name!r} draws no samples, or not by itself; nothing can be shaped")
+    batch, count = plan.batch_size, n_skills(spec.task)
+    online = {"name": "online", "batch": batch}
+    tried: dict[str, dict] = {AS_IS: {}, UNIFORM: {"skills": {"name": "uniform"}, "plan": online}}
+    if count:
+        for alpha in EXPONENTS:
+            law = {"name": "power-law", "alpha": alpha}
+            tried[f"power law {alpha:g}"] = {"skills": law, "plan": online}
+        falling = {"name": "annealed", "start": 1.5, "end": 0.0, "begin": 0.0, "finish": 0.5}
+        tried["annealed 1.5 to 0 in half of the run"] = {"skills": falling, "plan": online}
+        if has_accuracy(spec.task.outputs):
+            tried["self-annealed"] = {"skills": {"name": "self-annealed"}, "plan": online}
+    still: dict = {"skills": {"name": "uniform"}} if count else {}
+    seen = spec.steps * batch
+    for share in (64, 8):
+        if seen // share >= batch:
+            plan_of = {"name": "fixed", "size": seen // share, "batch": batch}
+            tried[f"1/{share} of the data, repeated"] = {**still, "plan": plan_of}
+    if spec.steps >= PHASES and round(SMALLEST * seen) >= 1:
+        tried["growing subsets"] = {**still, "plan": _growing(spec.steps, batch)}
+    found: dict[str, Spec] = {}
+    for name, changes in tried.items():
+        changed = Spec.parse({**spec.model_dump(mode="json"), **changes}) if changes else spec
+        if changed.content_hash() not in {each.content_hash() for each in found.values()}:
+            found[name] = changed
+    if AS_IS in found and found[AS_IS].content_hash() == _uniform(spec, batch).content_hash():
+        found = {UNIFORM if name == AS_IS else name: each for name, each in found.items()}
+    return found
+
+
+def _uniform(spec: Spec, batch: int) -> Spec:
+    plain = {"skills": {"name": "uniform"}, "plan": {"name": "online", "batch": batch}}
+    return Spec.parse({**spec.model_dump(mode="json"), **plain})
+
+
+def _growing(steps: int, batch: int) -> dict:
+    ends = np.linspace(0, steps, PHASES + 1).round().astype(int)
+    shares = np.geomspace(SMALLEST, LARGEST, PHASES)
+    phases = [{"steps": int(n), "share": float(s)} for n, s in zip(np.diff(ends), shares, strict=True)]
+    return {"name": "phases", "batch": batch, "phases": phases}
+
+
+@dataclass(frozen=True)
+class Advised:
+    """A finished race, and the specs in it."""
+
+    advice: Advice
+    plan: Plan
+    specs: Mapping[str, Spec]
+    goal: Goal
+    seconds: float
+    """Computing time of all of its members."""
+
+    @property
+    def spec(self) -> Spec:
+        """What to train with: the winner if it is recommended, what there was before otherwise."""
+        before = AS_IS if AS_IS in self.specs else UNIFORM
+        return self.specs[self.advice.winner if self.advice.outcome == "use" else before]
+
+
+def advise(
+    spec: Spec,
+    store: Store,
+    goal: Goal,
+    budget: float | None = None,
+    rates: Sequence[float] = (1.0,),
+    told: Callable[[str], None] = lambda line: None,
+    progress: Callable[[Progress], None] | None = None,
+    stop: threading.Event | None = None,
+    execution: Execution = DEFAULT,
+    runner: Runner = run,
+) -> Advised:
+    """Race the shapes of a spec. `budget` in seconds of computing decides how many fresh seeds the test may take;
+    `rates` are factors of the learning rate, of which every shape gets its best one on screening seeds. Raises
+    `InputError` if the budget is too small for a test, `Stopped` when `stop` is set."""
+    store.require_writable()
+    shapes = shapes_of(spec)
+    chosen = shapes
+
+    def measure(names: Sequence[str], seeds: Sequence[int], specs: Mapping[str, Spec] | None = None) -> dict:
+        arms = {name: (specs or chosen)[name] for name in names}
+        runner(list(arms.values()), seeds, store, progress, execution, stop)
+        return _read(arms, seeds, store.as_of_now(), goal)
+
+    first = range(SCREENING[0])
+    candidates = {(name, rate): _at_rate(each, rate) for name, each in shapes.items() for rate in rates}
+    if len(rates) > 1:
+        told(f"learning rates: {len(shapes)} shapes at {len(rates)} rates on {len(first)} seeds")
+    labels = {f"{name}, rate x {rate:g}": (name, rate) for name, rate in candidates}
+    tried = measure(list(labels), first, {label: candidates[key] for label, key in labels.items()})
+    chosen = {name: _best(name, labels, candidates, tried) for name in shapes}
+    each = _seconds(list(candidates.values()), store) / max(1, len(candidates) * len(first))
+    plan = _planned(store, spec, goal, chosen, each, budget)
+    told(describe(plan, each))
+    advice = race(plan, measure, told)
+    used = [*chosen.values(), *candidates.values()]
+    return Advised(advice, plan, chosen, goal, _seconds(used, store.as_of_now()))
+
+
+def describe(plan: Plan, each: float) -> str:
+    """A plan in words, before its test starts."""
+    least, most = plan.runs
+    return (
+        f"{len(plan.arms)} shapes; {least} to {most} runs, about {each:.2g} s each: {least * each / 60:.2g} to "
+        f"{most * each / 60:.2g} minutes; {plan.looks[-1]} fresh seeds find an effect of "
+        f"{plan.detectable(plan.looks[-1]):.2f} standard deviations (of within-seed differences) in 4 of 5 races"
+    )
+
+
+def _read(arms: Mapping[str, Spec], seeds: Sequence[int], store: Store, goal: Goal) -> dict[str, Found]:
+    found = load(store, "advice", "library", arms, dict.fromkeys(arms, tuple(seeds)))
+    assert found is not None
+    if goal.at is None:
+        sign = -1.0 if goal.metric.endswith("loss") else 1.0
+        return {name: sign * _finite(arm.metric(goal.metric)[:, -1], sign) for name, arm in found.arms.items()}
+    return {name: arm.times(goal.metric, goal.at, "samples") for name, arm in found.arms.items()}
+
+
+def _finite(values: np.ndarray, sign: float) -> np.ndarray:
+    """A member that diverged is as bad as can be."""
+    worst = -sign * 1e9
+    return np.where(np.isfinite(values), values, worst)
+
+
+def _at_rate(spec: Spec, rate: float) -> Spec:
+    return spec if rate == 1 else spec.replace({"optimizer.lr": spec.optimizer.lr * rate})
+
+
+def _best(name: str, labels: Mapping, candidates: Mapping, tried: Mapping[str, Found]) -> Spec:
+    """A shape at the learning rate with the best mean rank."""
+    ours = [label for label, (shape, _) in labels.items() if shape == name]
+    ranks = mean_ranks({label: [tried[label]] for label in ours})
+    return candidates[labels[min(ours, key=lambda label: (ranks[label], abs(np.log(labels[label][1]))))]]
+
+
+def _seconds(specs: Sequence[Spec], store: Store) -> float:
+    """Computing time of the members of these specs."""
+    ours = {spec.content_hash() for spec in specs}
+    total = 0.0
+    for part in store.as_of_now().parts():
+        if part.final:
+            members = sum(len(seeds) for seeds in part.seeds.values())
+            total += part.seconds * sum(len(seeds) for s, seeds in part.seeds.items() if s in ours) / members
+    return total
+
+
+def _planned(
+    store: Store, spec: Spec, goal: Goal, chosen: Mapping[str, Spec], each: float, budget: float | None
+) -> Plan:
+    """The plan that the folder holds for this question, or a new one, written before its test starts."""
+    file = _file(store, spec, goal)
+    arms = {name: each.content_hash() for name, each in chosen.items()}
+    if file.is_file():
+        try:
+            data = json.loads(file.read_text())
+            looks = tuple(map(int, data["looks"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            raise StoreError(f"{file}: is no plan; remove it to plan anew") from None
+        if data["arms"] != arms:
+            raise StoreError(f"{file}: was made for other shapes or learning rates; remove it to plan anew")
+        return _plan(chosen, looks)
+    plans = [_plan(chosen, looks) for looks in (LOOKS if budget is not None else LOOKS[1:])]
+    fitting = [p for p in plans if budget is None or p.runs[1] * each <= budget]
+    if not fitting:
+        needed = plans[-1].runs[1] * each
+        raise InputError(
+            f"--budget: {needed / 60:.2g} minutes are needed to test one shape on {plans[-1].looks[-1]} fresh seeds "
+            f"({plans[-1].runs[1]} runs of {each:.2g} s)"
+        )
+    file.parent.mkdir(exist_ok=True)
+    replace_text(file, json.dumps({"arms": arms, "looks": fitting[0].looks}, indent=1))
+    return fitting[0]
+
+
+def _plan(chosen: Mapping[str, Spec], looks: tuple[int, ...]) -> Plan:
+    baselines = tuple(name for name in (AS_IS, UNIFORM) if name in chosen)
+    return Plan(tuple(chosen), baselines, looks=looks)
+
+
+def _file(store: Store, spec: Spec, goal: Goal) -> Path:
+    label = f"{spec.content_hash()}-{goal.metric.replace('/', '-')}-{goal.at if goal.at is not None else 'final'}"
+    return store.root / "advice" / f"{label}.json"

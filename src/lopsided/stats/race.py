@@ -1,0 +1,165 @@
+"""Which of several arms is best, and is it better than a baseline? A race over seeds, then a test on fresh ones.
+
+Screening trains every arm on the same few seeds, leaves the better half, and trains those on more seeds. All runs are
+complete: learning curves are never cut short, because the arm that wins is often last half way. The one arm that is
+left is then compared with every baseline on seeds that chose nothing, within seeds, at planned looks
+(`lopsided.stats.sequential`). It is recommended only if it beats all baselines: an intersection-union test, which needs
+no further correction. Screening may pick whatever it likes: if no arm is better, one is recommended in at most 2.5 %.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from scipy import stats as sps
+
+from lopsided.stats import decisions, sequential
+from lopsided.stats.times import Times
+from lopsided.stats.verdict import Decision
+
+Found: TypeAlias = Times | np.ndarray
+"""(M,) of one arm: costs to reach a goal, with censoring, or scores of which more is better."""
+Measure: TypeAlias = Callable[[Sequence[str], Sequence[int]], Mapping[str, Found]]
+"""Trains these arms on these seeds, completely; results in the order of the seeds."""
+Outcome = Literal["use", "keep", "undecided"]
+SCREENING = (2, 4)
+LOOKS = (8, 16, 32)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A race, before it starts. `baselines` are among `arms`."""
+
+    arms: tuple[str, ...]
+    baselines: tuple[str, ...]
+    screening: tuple[int, ...] = SCREENING
+    """New seeds of each round; after each, the better half of the arms is left, after the last one arm."""
+    looks: tuple[int, ...] = LOOKS
+    """Fresh seeds at each look of the test."""
+    within: float = 1.05
+    """A factor (of times; of scores, a twentieth of their spread does not count) up to which arms are as good."""
+
+    @property
+    def rounds(self) -> list[tuple[int, int]]:
+        """Arms and new seeds of each round of the screening."""
+        found, arms = [], len(self.arms)
+        for seeds in self.screening:
+            found.append((arms, seeds))
+            arms = -(-arms // 2)
+        return found
+
+    @property
+    def first(self) -> int:
+        """The first seed that chooses nothing."""
+        return sum(self.screening)
+
+    @property
+    def runs(self) -> tuple[int, int]:
+        """How many members are trained: at least, at most."""
+        screened = sum(arms * seeds for arms, seeds in self.rounds)
+        together = 1 + len(self.baselines)
+        return screened, screened + together * self.looks[-1]
+
+    def detectable(self, pairs: int, power: float = 0.8) -> float:
+        """The effect, in standard deviations of within-seed differences, that so many pairs find with this power."""
+        return float((sps.norm.isf(0.025) + sps.norm.ppf(power)) / pairs**0.5)
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What a race found."""
+
+    outcome: Outcome
+    """Use the winner, keep the baseline, or undecided."""
+    winner: str
+    runner_up: str | None
+    against: Mapping[str, Decision]
+    """The winner against every baseline, at the last look; empty if a baseline won the screening."""
+    screened: Mapping[str, float]
+    """Mean rank of every arm in the last round that it took part in, 1 is best."""
+    seeds: int
+    """Fresh seeds of the test."""
+    runs: int
+    """Members trained, screening included."""
+
+
+def race(plan: Plan, measure: Measure, told: Callable[[str], None] = lambda line: None) -> Advice:
+    """Run it; `told` hears each step. A function of what `measure` returns alone: with stored results it goes on where
+    it was stopped."""
+    left, first, runs = list(plan.arms), 0, 0
+    seen: dict[str, list[Found]] = {name: [] for name in plan.arms}
+    ranks: dict[str, float] = {}
+    for i, new in enumerate(plan.screening):
+        told(f"screening {len(left)} shapes on {new} seeds")
+        found = measure(left, range(first, first + new))
+        runs, first = runs + len(left) * new, first + new
+        for name in left:
+            seen[name].append(found[name])
+        now = mean_ranks({name: seen[name] for name in left})
+        ranks |= now
+        ordered = sorted(left, key=lambda name: (now[name], plan.arms.index(name)))
+        left = ordered[: -(-len(left) // 2)] if i < len(plan.screening) - 1 else ordered
+    winner, others = left[0], [name for name in left[1:] if name not in plan.baselines]
+    runner_up = others[0] if others else None
+    if winner in plan.baselines:
+        return Advice("keep", winner, runner_up, {}, ranks, 0, runs)
+    told(f"{winner} is ahead; against {' and '.join(plan.baselines)} on fresh seeds")
+    against, outcome, before = {}, "undecided", 0
+    results: dict[str, list[Found]] = {name: [] for name in (winner, *plan.baselines)}
+    for look, seeds in enumerate(plan.looks):
+        fresh = measure(list(results), range(first + before, first + seeds))
+        for name in results:
+            results[name].append(fresh[name])
+        runs, before = runs + len(results) * (seeds - before), seeds
+        joined = {name: _joined(parts) for name, parts in results.items()}
+        with decisions.at_level(sequential.level(look, plan.looks)):
+            against = {b: better(joined[b], joined[winner]) for b in plan.baselines}
+            as_good = any(_as_good(joined[b], joined[winner], plan.within) for b in plan.baselines)
+        outcome = _outcome([each.verdict for each in against.values()], as_good)
+        told(f"{seeds} fresh seeds: {outcome}")
+        if outcome != "undecided":
+            break
+    return Advice(outcome, winner, runner_up, against, ranks, before, runs)
+
+
+def better(baseline: Found, other: Found) -> Decision:
+    """`other` takes less, or scores more."""
+    if isinstance(baseline, Times):
+        assert isinstance(other, Times)
+        return decisions.faster(baseline, other, "compute")
+    assert not isinstance(other, Times)
+    return decisions.higher(baseline, other, "score")
+
+
+def _as_good(baseline: Found, other: Found, within: float) -> bool:
+    """Whether the winner is certainly no more than `within` ahead."""
+    if isinstance(baseline, Times):
+        assert isinstance(other, Times)
+        return decisions.not_ahead(baseline, other, "compute", within).verdict == "holds"
+    assert not isinstance(other, Times)
+    margin = (within - 1) * float(np.std(np.concatenate([baseline, other])))
+    return decisions.below(other - baseline, margin, "difference").verdict == "holds"
+
+
+def _outcome(verdicts: Sequence[str], as_good: bool) -> Outcome:
+    if all(verdict == "holds" for verdict in verdicts):
+        return "use"
+    return "keep" if as_good or "contradicted" in verdicts else "undecided"
+
+
+def _joined(parts: Sequence[Found]) -> Found:
+    times = [part for part in parts if isinstance(part, Times)]
+    if times:
+        return Times(np.concatenate([t.time for t in times]), np.concatenate([t.censored for t in times]))
+    return np.concatenate([np.asarray(part) for part in parts])
+
+
+def mean_ranks(found: Mapping[str, Sequence[Found]]) -> dict[str, float]:
+    """Mean over seeds of each arm's rank within the seed, 1 is best; members that never learned tie for the last."""
+    joined = [_joined(parts) for parts in found.values()]
+    worse = [each.ordinal if isinstance(each, Times) else -each for each in joined]
+    ranks = np.asarray(sps.rankdata(np.stack(worse), axis=0)).mean(1)
+    return dict(zip(found, map(float, ranks), strict=True))

@@ -1,0 +1,193 @@
+import json
+
+import numpy as np
+import pytest
+
+import lopsided as lop
+from lopsided.cli import main
+from lopsided.core.errors import InputError, StoreError
+from lopsided.core.spec import Spec
+from lopsided.runs.advice import Goal, advise, shapes_of
+from lopsided.stats.race import Plan, race
+from lopsided.stats.times import Times
+from lopsided.store.parts import Store
+from tests.reference.advising import rates
+
+PARITY = {
+    "task": {"name": "sparse-parity", "d": 6, "k": 2},
+    "model": {"name": "mlp", "width": 8},
+    "plan": {"name": "online", "batch": 8},
+    "optimizer": {"name": "sgd", "lr": 0.5},
+    "loss": "logistic",
+    "steps": 64,
+    "evaluation": {"every": 16, "samples": 64},
+}
+COMPOSED = {
+    **PARITY,
+    "task": {"name": "k-composition", "d": 6, "k": 2},
+    "model": {"name": "product", "r": 0.5},
+    "loss": "square",
+}
+ACCURACY = Goal("test/accuracy")
+
+
+def by_table(scores, seen=None):
+    """A measure that looks values up: name -> function of the seed."""
+
+    def measure(names, seeds):
+        if seen is not None:
+            seen.append((tuple(names), tuple(seeds)))
+        return {name: np.array([scores[name](seed) for seed in seeds], float) for name in names}
+
+    return measure
+
+
+def noise(seed, of=0):
+    return float(np.random.default_rng([seed, of]).normal())
+
+
+def test_equal_shapes_are_seldom_recommended():
+    """At most 2.5 %, beyond what 300 races may show by chance (5 in a thousand)."""
+    assert rates(effect=0.0, correlation=0.5, races=300)["use"] <= 15
+
+
+def test_a_better_shape_is_found():
+    found = rates(effect=1.0, correlation=0.5, races=50)
+    assert found["right"] >= 38
+    assert found["use"] - found["right"] <= 2
+
+
+def test_what_chose_does_not_judge():
+    seen = []
+    plan = Plan(tuple("abcd"), ("a",))
+    measure = by_table({name: lambda s, i=i: noise(s, i) + (i == 2) * 9 for i, name in enumerate("abcd")}, seen)
+    found = race(plan, measure)
+    assert (found.outcome, found.winner) == ("use", "c")
+    screening, test = seen[:2], seen[2:]
+    assert [len(names) for names, _ in screening] == [4, 2]
+    assert max(s for _, seeds in screening for s in seeds) < min(s for _, seeds in test for s in seeds)
+    assert all(set(names) == {"c", "a"} for names, _ in test)
+    assert found.runs == sum(len(names) * len(seeds) for names, seeds in seen)
+
+
+def test_every_baseline_has_to_be_beaten():
+    """Better than uniform is no reason to change what is as good."""
+    scores = {"as is": lambda s: 5 + noise(s, 1), "uniform": lambda s: noise(s, 2), "new": lambda s: 5 + noise(s, 3)}
+    seen = [race(Plan(tuple(scores), ("as is", "uniform")), by_table(scores)).outcome]
+    assert "use" not in seen
+
+
+def test_a_baseline_that_wins_the_screening_is_kept_without_a_test():
+    scores = {"uniform": lambda s: 9 + noise(s), "new": noise}
+    found = race(Plan(tuple(scores), ("uniform",)), by_table(scores))
+    assert (found.outcome, found.winner, found.against, found.seeds) == ("keep", "uniform", {}, 0)
+
+
+def test_members_that_never_learn_count():
+    def measure(names, seeds):
+        never = np.ones(len(seeds), bool)
+        soon = Times(np.full(len(seeds), 10.0) + np.array([0.1 * noise(s) for s in seeds]), ~never)
+        return {name: soon if name == "new" else Times(np.full(len(seeds), 90.0), never) for name in names}
+
+    found = race(Plan(("uniform", "new"), ("uniform",)), measure)
+    assert (found.outcome, found.winner) == ("use", "new")
+
+
+def test_shapes_of_a_task_with_skills():
+    found = shapes_of(Spec.parse(COMPOSED))
+    assert set(found) >= {"uniform", "power law 1.5", "self-annealed", "1/8 of the data, repeated", "growing subsets"}
+    assert "as is" not in found  # it is uniform
+    lopsided = {**COMPOSED, "skills": {"name": "power-law", "alpha": 0.7}}
+    assert {"as is", "uniform"} <= set(shapes_of(Spec.parse(lopsided)))
+    assert len({each.content_hash() for each in found.values()}) == len(found)
+
+
+def test_shapes_of_a_task_without_skills():
+    assert not any("law" in name for name in shapes_of(Spec.parse(PARITY)))
+
+
+def test_the_race_is_ordinary_rows_and_goes_on(tmp_path):
+    store, spec = Store(tmp_path), Spec.parse(PARITY)
+    first = advise(spec, store, ACCURACY)
+    parts = {part.folder for part in store.as_of_now().parts()}
+    again = advise(spec, store, ACCURACY)
+    assert {part.folder for part in store.as_of_now().parts()} == parts
+    assert again.advice == first.advice
+    with pytest.raises(StoreError, match="other shapes or learning rates"):
+        advise(spec, store, ACCURACY, rates=(0.001, 0.002))
+
+
+def test_the_budget_decides_the_looks_before_the_test(tmp_path):
+    with pytest.raises(InputError, match="minutes are needed"):
+        advise(Spec.parse(PARITY), Store(tmp_path), ACCURACY, budget=1e-6)
+    found = advise(Spec.parse(PARITY), Store(tmp_path), ACCURACY, budget=1e6)
+    (file,) = (tmp_path / "advice").glob("*.json")
+    assert tuple(json.loads(file.read_text())["looks"]) == found.plan.looks == (8, 16, 32, 64)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["spec.json", "--target", "test/loss=1"], "valid is an accuracy"),
+        (["spec.json", "--target", "accuracy"], "valid is an accuracy"),
+        (["spec.json", "--rates", "0"], "above 0"),
+        (["spec.json", "--budget", "soon"], "--budget"),
+        (["data.parquet"], "lopsided.advise in Python"),
+        (["full.json"], "nothing can be shaped"),
+    ],
+)
+def test_mistakes_are_one_line(words, said, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "spec.json").write_text(json.dumps(PARITY))
+    whole = {**COMPOSED, "plan": {"name": "population", "dynamics": "steps"}}
+    (tmp_path / "full.json").write_text(json.dumps(whole))
+    with pytest.raises(SystemExit) as stopped:
+        main(["advise", *words])
+    assert stopped.value.code == 2
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "shapes:" not in line]
+    assert said in line
+
+
+def test_the_command_says_what_to_do(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "spec.json").write_text(json.dumps(PARITY))
+    with pytest.raises(SystemExit) as stopped:
+        main(["advise", "spec.json", "--json"])
+    assert stopped.value.code == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["outcome"] in ("use", "keep", "undecided")
+    advised = Spec.parse(json.loads((tmp_path / "lopsided-runs/advice/spec-advised.json").read_text()))
+    assert advised.content_hash() in {each.content_hash() for each in shapes_of(Spec.parse(PARITY)).values()}
+
+
+def test_anybodys_training_goes_on_from_its_file(tmp_path):
+    calls = []
+
+    def train(shape, seed):
+        calls.append((shape, seed))
+        return shape + noise(seed)
+
+    shapes, file = {"uniform": 0.0, "better": 2.0, "worse": -2.0}, tmp_path / "scores.jsonl"
+    first = lop.advise(train, shapes, out=file, told=None)
+    assert (first.outcome, first.shape) == ("use", "better")
+    assert len(calls) == len(set(calls)) == first.advice.runs
+    file.write_text(file.read_text()[:-5])  # killed while it wrote
+    again = lop.advise(train, shapes, out=file, told=None)
+    assert len(calls) == first.advice.runs + 1
+    assert str(again) == str(first)
+    file.write_text("nonsense\n" + file.read_text())
+    with pytest.raises(StoreError, match="line 1"):
+        lop.advise(train, shapes, out=file, told=None)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "baselines", "score", "said"),
+    [
+        ({"uniform": 0}, "uniform", 1.0, "two or more"),
+        ({"a": 0, "b": 1}, "uniform", 1.0, "among"),
+        ({"uniform": 0, "b": 1}, "uniform", float("nan"), "no number"),
+    ],
+)
+def test_what_cannot_be_raced_is_refused(shapes, baselines, score, said):
+    with pytest.raises(InputError, match=said):
+        lop.advise(lambda shape, seed: score, shapes, baselines, told=None)
