@@ -1,7 +1,7 @@
 """How often the advisor is right: simulated races, and whole races on tasks whose best shape is known.
 
 python -m tests.reference.advising           the table of docs/advice.md, simulated (seconds)
-python -m tests.reference.advising tasks     ten races on each of two tasks (minutes)
+python -m tests.reference.advising tasks     ten races on each of three tasks (minutes)
 """
 
 from __future__ import annotations
@@ -25,16 +25,29 @@ SHAPES = ("uniform", *(f"shape {i}" for i in range(1, 8)))
 BEST = "shape 3"
 BASE = {"plan": {"name": "online", "batch": 64}, "evaluation": {"every": 50, "samples": 1024}}
 TASKS = {
-    "parity (16, 4)": (
+    "(20, 6)-parity": (
         {
-            **BASE,
-            "task": {"name": "sparse-parity", "d": 16, "k": 4},
+            "task": {"name": "sparse-parity", "d": 20, "k": 6},
             "model": {"name": "mlp", "width": 64},
-            "optimizer": {"name": "sgd", "lr": 1.0},
+            "plan": {"name": "online", "batch": 128},
+            "optimizer": {"name": "sgd", "lr": 4.0},
             "loss": "logistic",
-            "steps": 4000,
+            "steps": 3000,
+            "evaluation": {"every": 25, "samples": 1024},
         },
-        0.9,
+        0.95,
+    ),
+    "(20, 1)-parity, of one bit": (
+        {
+            "task": {"name": "sparse-parity", "d": 20, "k": 1},
+            "model": {"name": "mlp", "width": 64},
+            "plan": {"name": "online", "batch": 32},
+            "optimizer": {"name": "sgd", "lr": 0.1},
+            "loss": "logistic",
+            "steps": 400,
+            "evaluation": {"every": 5, "samples": 1024},
+        },
+        0.95,
     ),
     "2-composition, d = 32": (
         {
