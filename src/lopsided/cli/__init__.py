@@ -165,19 +165,33 @@ def query(sql: str, /, *, out: Out = OUT, as_json: Json = False) -> None:
 
 
 @app.command
-def status(directory: Path = OUT, /, *, as_json: Json = False) -> None:
+def status(
+    directory: Path = OUT, /, *, times: Annotated[bool, Parameter(negative="")] = False, as_json: Json = False
+) -> None:
     """Show what is done, running, stale and failed in a folder, and the time left.
 
     Parameters
     ----------
     directory
         Folder of the store.
+    times
+        Show instead where the time of each run went: compilation, steps, evaluations, waiting for commits, the rest.
     """
     from lopsided.runs.manifest import recorded
-    from lopsided.store.status import folder_status
+    from lopsided.store import status as of
 
     store = _existing(directory)
-    found = folder_status(store, {r.label: r.members() for r in recorded(store)})
+    runs = {r.label: r.members() for r in recorded(store)}
+    if times:
+        spent = of.times(store, runs)
+        if as_json:
+            print_json({"runs": spent})
+            return
+        from lopsided.report.terminal import times_table
+
+        times_table(spent, of.TIMES)
+        return
+    found = of.folder_status(store, runs)
     if as_json:
         print_json(found)
         return

@@ -48,6 +48,8 @@ class Engine(ABC):
     members: list[Member]
     step: int
     seconds: float
+    evaluating: float = 0.0
+    """The part of `seconds` that evaluations took; 0 where they cannot be told from steps."""
     state: Any
     """What has to be saved to go on: a pytree of arrays."""
 

@@ -141,7 +141,8 @@ class EnsembleEngine(Engine):
             self.state = self.state._replace(loss_sum=zero[0], loss_count=zero[1])
             if self.finished and looking_back.n_checkpoints(self.spec):
                 metrics |= jax.device_get(self._conclude(self.state, self._traced))
-        self.seconds += time.perf_counter() - began
+        took = time.perf_counter() - began
+        self.seconds, self.evaluating = self.seconds + took, self.evaluating + took
         n = len(self.members)
         diverged = np.asarray(self.state.diverged)[:n]
         return Evaluated(self.step, {k: v[:n] for k, v in metrics.items()}, diverged, self.seconds)

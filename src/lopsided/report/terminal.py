@@ -168,6 +168,18 @@ def status_tables(found: dict[str, Any]) -> None:
         console.print(f"[red]damaged: {escape(e['part'])}: {escape(e['reason'])}; the next run computes it anew[/]")
 
 
+def times_table(rows: Sequence[dict[str, Any]], kinds: Sequence[str]) -> None:
+    """`lopsided status --times`."""
+    table = Table(box=SIMPLE_HEAD)
+    for column in ("run", "seconds", *kinds):
+        table.add_column(column, justify="left" if column == "run" else "right")
+    for row in rows:
+        total = sum(row[kind] for kind in kinds)
+        shares = [f"{row[kind] / total:.0%}" if total else "–" for kind in kinds]
+        table.add_row(row["run"], f"{total:,.0f}" if total else "–", *shares)
+    _console().print(table)
+
+
 def doctor_table() -> None:
     """`lopsided doctor`."""
     import jax

@@ -51,10 +51,16 @@ class Commits:
             last.result()
 
     def commit(
-        self, engine: Engine, start: int, parent: str, pending: Sequence[Mapping[str, np.ndarray]], final: bool
+        self,
+        engine: Engine,
+        start: int,
+        parent: str,
+        pending: Sequence[Mapping[str, np.ndarray]],
+        final: bool,
+        times: Mapping[str, float],
     ) -> str:
         """Rows since the last commit and the state to go on from, in one part; returns its name. The final one is on
-        disk when this returns."""
+        disk when this returns. `times` says where the part's seconds went (`runs.clock`)."""
         self.wait()
         self.holder.require()
         rows = {key: np.concatenate([p[key] for p in pending]) for key in pending[0]} if pending else no_rows()
@@ -66,7 +72,10 @@ class Commits:
             seconds=engine.seconds,
             members=tuple(map(member_id, self.members)),
             specs=self._specs,
-            provenance=provenance(engine.device_kind, self.execution.model_dump(mode="json")),
+            provenance={
+                **provenance(engine.device_kind, self.execution.model_dump(mode="json")),
+                "seconds": dict(times),
+            },
             code=self.code,
             parent=parent,
             token=self.holder.lease.token,

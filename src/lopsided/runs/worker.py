@@ -20,6 +20,7 @@ from lopsided.core.progress import Progress
 from lopsided.core.spec import Spec
 from lopsided.engines import checkpoints, devices
 from lopsided.engines.sharded import engine_for
+from lopsided.runs.clock import Clock
 from lopsided.runs.commits import Commits
 from lopsided.runs.done import Done
 from lopsided.runs.jobs import cut, effort, wanted_members
@@ -198,7 +199,7 @@ class _Work:
 
     def _train_held(self, members: Sequence[Member], holder: Holder) -> int:
         self._show(members, 0, 0, None)
-        job = holder.lease.job
+        clock, job = Clock(), holder.lease.job
         engine = engine_for(members[0].spec, self.execution)(members, self.execution)
         code = code_digest(engine.spec)
         found = self.store.resume_point(job, code)
@@ -211,15 +212,16 @@ class _Work:
             committed, parent = self._restore(engine, found.part)
         first = engine.position
         engine.compile()
+        clock.compiled(engine)
         with Commits(self.store, members, self.execution, holder, code) as commits:
-            diverged = self._to_the_end(members, engine, commits, committed, parent)
+            diverged = self._to_the_end(members, engine, commits, clock, committed, parent)
         self.own_effort += effort(members, engine.spec.steps - first)
         if self.stop.is_set():
             raise Stopped
         return diverged
 
     def _to_the_end(
-        self, members: Sequence[Member], engine: Engine, commits: Commits, committed: int, parent: str
+        self, members: Sequence[Member], engine: Engine, commits: Commits, clock: Clock, committed: int, parent: str
     ) -> int:
         """Train, commit and report; returns how many members diverged."""
         first, diverged = engine.position, 0
@@ -234,7 +236,9 @@ class _Work:
             due = time.perf_counter() - last_commit > self.execution.commit_seconds
             stopping = self.stop.is_set()  # looked at once: a signal between commit and raise must not lose steps
             if (final or due or stopping) and engine.step > committed:
-                parent = commits.commit(engine, committed, parent, pending, final)
+                times, began = clock.taken(engine), time.perf_counter()
+                parent = commits.commit(engine, committed, parent, pending, final, times)
+                clock.committed(began)
                 pending, last_commit, committed = [], time.perf_counter(), engine.step
             left = self._show(members, engine.position, first, evaluated)
             commits.holder.report(engine.position, left)

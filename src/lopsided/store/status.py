@@ -9,6 +9,25 @@ from lopsided.store.leases import Leases
 from lopsided.store.parts import Store
 from lopsided.store.survey import MemberId
 
+TIMES = ("compile", "steps", "evaluations", "commits", "rest")
+"""Kinds of seconds: see `lopsided.runs.clock`."""
+
+
+def times(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> list[dict[str, Any]]:
+    """Seconds by kind that the parts of each run took, as they say themselves (parts written before 2026-11-22 do not);
+    a part of several runs counts in each."""
+    parts = [(part, [each.get("seconds", {}) for each in store.provenance(part)]) for part in store.parts()]
+    found = []
+    for label, members in runs.items():
+        specs, sums = {spec for spec, _ in members}, dict.fromkeys(TIMES, 0.0)
+        for part, said in parts:
+            if specs & set(part.seeds):
+                for seconds in said:
+                    for kind in TIMES:
+                        sums[kind] += seconds.get(kind, 0.0)
+        found.append({"run": label, **sums})
+    return found
+
 
 def folder_status(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> dict[str, Any]:
     """Counts of members per run (`runs`: label -> wanted members), leases, failures and damaged parts."""
