@@ -77,7 +77,13 @@ def test_every_baseline_has_to_be_beaten():
     assert "use" not in seen
 
 
-def test_a_baseline_that_wins_the_screening_is_kept_without_a_test():
+def test_uniform_data_may_be_better_than_what_is_in_use():
+    scores = {"as is": noise, "uniform": lambda s: 9 + noise(s, 1), "new": lambda s: noise(s, 2)}
+    found = race(Plan(tuple(scores), ("as is", "uniform")), by_table(scores))
+    assert (found.outcome, found.winner, list(found.against)) == ("use", "uniform", ["as is"])
+
+
+def test_what_is_in_use_is_kept_without_a_test_if_it_wins_the_screening():
     scores = {"uniform": lambda s: 9 + noise(s), "new": noise}
     found = race(Plan(tuple(scores), ("uniform",)), by_table(scores))
     assert (found.outcome, found.winner, found.against, found.seeds) == ("keep", "uniform", {}, 0)

@@ -31,7 +31,7 @@ LOOKS = (8, 16, 32)
 
 @dataclass(frozen=True)
 class Plan:
-    """A race, before it starts. `baselines` are among `arms`."""
+    """A race, before it starts. `baselines` are among `arms`; the first is what is in use."""
 
     arms: tuple[str, ...]
     baselines: tuple[str, ...]
@@ -77,7 +77,7 @@ class Advice:
     winner: str
     runner_up: str | None
     against: Mapping[str, Decision]
-    """The winner against every baseline, at the last look; empty if a baseline won the screening."""
+    """The winner against every other baseline, at the last look; empty if what is in use won the screening."""
     screened: Mapping[str, float]
     """Mean rank of every arm in the last round that it took part in, 1 is best."""
     seeds: int
@@ -104,11 +104,12 @@ def race(plan: Plan, measure: Measure, told: Callable[[str], None] = lambda line
         left = ordered[: -(-len(left) // 2)] if i < len(plan.screening) - 1 else ordered
     winner, others = left[0], [name for name in left[1:] if name not in plan.baselines]
     runner_up = others[0] if others else None
-    if winner in plan.baselines:
+    if winner == plan.baselines[0]:
         return Advice("keep", winner, runner_up, {}, ranks, 0, runs)
-    told(f"{winner} is ahead; against {' and '.join(plan.baselines)} on fresh seeds")
+    rivals = [name for name in plan.baselines if name != winner]
+    told(f"{winner} is ahead; against {' and '.join(rivals)} on fresh seeds")
     against, outcome, before = {}, "undecided", 0
-    results: dict[str, list[Found]] = {name: [] for name in (winner, *plan.baselines)}
+    results: dict[str, list[Found]] = {name: [] for name in (winner, *rivals)}
     for look, seeds in enumerate(plan.looks):
         fresh = measure(list(results), range(first + before, first + seeds))
         for name in results:
@@ -116,8 +117,8 @@ def race(plan: Plan, measure: Measure, told: Callable[[str], None] = lambda line
         runs, before = runs + len(results) * (seeds - before), seeds
         joined = {name: _joined(parts) for name, parts in results.items()}
         with decisions.at_level(sequential.level(look, plan.looks)):
-            against = {b: better(joined[b], joined[winner]) for b in plan.baselines}
-            as_good = any(_as_good(joined[b], joined[winner], plan.within) for b in plan.baselines)
+            against = {b: better(joined[b], joined[winner]) for b in rivals}
+            as_good = any(_as_good(joined[b], joined[winner], plan.within) for b in rivals)
         outcome = _outcome([each.verdict for each in against.values()], as_good)
         told(f"{seeds} fresh seeds: {outcome}")
         if outcome != "undecided":
