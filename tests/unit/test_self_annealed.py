@@ -59,7 +59,7 @@ def test_it_falls_while_answers_are_right_and_rises_while_they_are_not():
     while float(heard.exponent) > 0:
         heard, at = law.after(heard, jnp.float32(1)), at + 1
     assert 4 * 20 < at < 8 * 20  # about 5 windows, and what the running mean lags behind
-    for _ in range(20 * 20):
+    for _ in range(30 * 20):  # a goal of .2 is missed by .2 at most
         heard = law.after(heard, jnp.float32(0))
     assert float(heard.exponent) == pytest.approx(1.5)
     np.testing.assert_allclose(law.frequency(0.5, heard), PowerLaw(alpha=1.5).schedule(8).probabilities(), rtol=1e-5)
