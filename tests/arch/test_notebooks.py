@@ -10,6 +10,7 @@ import pytest
 DOCS = Path(__file__).parents[2] / "docs"
 SMALLER = {
     "can-it-do-arithmetic": ("N, OPS, WIDTH, STEPS, SEEDS", "4, 1, 8, 30, 2"),
+    "letting-the-tail-go": ("D, K, MEMBERS, GROUP, HOPS, WIDTH, STEPS, SEEDS", '6, 2, 2, "S3", 2, 8, 30, 2'),
     "many-sharp-steps": ("D, P, M, STEPS, SEEDS", "24, 6, 12, 600, 2"),
     "why-a-long-tail": ("D, K, SIZES, MEMBERS, HOPS, WIDTH, STEPS, SEEDS", "6, 4, (4, 6), 2, 2, 8, 30, 1"),
     "why-fewer-samples": ("D, K, SMALL, WIDTH, STEPS, SEEDS, NEURONS", "6, 2, 2**4, 8, 80, 2, 4"),
