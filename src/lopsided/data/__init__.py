@@ -17,9 +17,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from lopsided.data.auto_schedule import AutoSchedule
 from lopsided.data.describe import effective_share, exponent
 from lopsided.data.groups import Groups
 from lopsided.data.hugging_face import Interleaved, interleave, select
+from lopsided.data.self_anneal import SelfAnneal
 from lopsided.data.shapes import (
     Anneal,
     AsIs,
@@ -32,7 +34,6 @@ from lopsided.data.shapes import (
     Temperature,
     Uniform,
 )
-from lopsided.data.steered import AutoSchedule
 from lopsided.data.stream import Stream
 from lopsided.data.view import BatchSampler, View
 
@@ -52,6 +53,7 @@ __all__ = [
     "Interleaved",
     "Phases",
     "PowerLaw",
+    "SelfAnneal",
     "Shape",
     "Stream",
     "Temperature",
