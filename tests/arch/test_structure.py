@@ -58,7 +58,8 @@ def test_flags_are_frozen():
     from lopsided.cli import app
 
     flags = {}
-    for name in ("list", "run", "sample", "cost", "worker", "report", "check", "query", "status", "compact", "doctor"):
+    commands = ("list", "run", "sample", "cost", "advise", "worker", "report", "check", "query", "status", "compact")
+    for name in (*commands, "doctor"):
         collected = app[name].assemble_argument_collection()
         flags[name] = sorted(n for a in collected for n in a.names if n.startswith("-"))
     assert flags == {
@@ -71,11 +72,12 @@ def test_flags_are_frozen():
             *("--export", "--json", "--law", "--rank-order", "--seed", "--set", "--split", "--tokens", "-n"),
         ],
         "cost": ["--devices", "--json", "--on", "--scale", "--seeds", "--set", "--utilisation"],
+        "advise": ["--budget", "--json", "--out", "--rates", "--target"],
         "worker": ["--idle", "--out", "--stop"],
         "report": ["--output", "-o"],
         "check": ["--json", "--out"],
         "query": ["--json", "--out"],
-        "status": ["--json"],
+        "status": ["--json", "--times"],
         "compact": ["--json"],
         "doctor": [],
     }

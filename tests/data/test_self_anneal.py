@@ -83,7 +83,7 @@ def test_a_million_examples_of_a_thousand_skills():
     for _ in range(40):
         assert len(next(batches)) == 256
         sampler.follow(sampler.report(1.0))
-    assert sampler.exponent < 0.6
+    assert sampler.exponent < 0.75  # more than half of it is gone
 
 
 @pytest.mark.parametrize("wrong", [{"goal": 0.0}, {"goal": 1.0}, {"window": 0.5}, {"start": 0.0}, {"chance": 1.0}])

@@ -143,7 +143,7 @@ class World:
         engine = SimpleNamespace(step=step, seconds=0.0, device_kind="", spec=None, state=None)
         holder = SimpleNamespace(lease=process.lease, require=lambda: None)
         with commits.Commits(store, self.members, DEFAULT, holder, CODE) as writing:
-            parent = writing.commit(engine, process.step, process.parent, [], step == STEPS)
+            parent = writing.commit(engine, process.step, process.parent, [], step == STEPS, {})
             writing.wait()
         return replace(process, phase="ending" if step == STEPS else "training", step=step, parent=parent)
 
