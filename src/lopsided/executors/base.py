@@ -24,7 +24,8 @@ class Executor(ABC):
     """Names of its options; None if its engine knows them."""
 
     def __init__(self, root: Path, workers: int, options: Mapping[str, str]):
-        """`workers` of the store at `root`. Raises `InputError` for an option that the engine does not take."""
+        """So many `workers` for the store in the folder `root`. Raises `InputError` for an option that the engine does
+        not take."""
         for key in options:
             if self.takes is not None and key not in self.takes:
                 valid = f"valid for {self.name}: {', '.join(self.takes)}"

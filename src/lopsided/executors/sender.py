@@ -61,7 +61,7 @@ class _Sending:
         self.executor, self.target, self.wanted, self.store = executor, target, wanted, store
         self.execution, self.job_size = execution.model_dump_json(), job_size
         self.running: dict[Any, tuple[str, list[Member]]] = {}
-        """What an actor, by name, was sent, by the future of its parts."""
+        """Jobs under way: for the future of a job's parts, the name of its actor and the members it trains."""
         self.failures = Counter[MemberId]()
         self.lost: dict[MemberId, str] = {}
         """Members that were given up, and why."""
@@ -90,10 +90,12 @@ class _Sending:
         if len(actors) < self.executor.workers:
             self.executor.start(self.executor.workers - len(actors))
             actors = self.executor.actors()
-        sent = {member_id(m) for _, job in self.running.values() for m in job}
         busy = {name for name, _ in self.running.values()}
-        left = [m for m in self.wanted.members if member_id(m) in missing - sent]
         free = [(name, handle) for name, handle in actors.items() if name not in busy]
+        if not free:
+            return
+        sent = {member_id(m) for _, job in self.running.values() for m in job}
+        left = [m for m in self.wanted.members if member_id(m) in missing - sent]
         for (name, handle), job in zip(free, cut(left, self.job_size), strict=False):
             members = [(m.spec.canonical_json(), m.seed) for m in job]
             self.running[handle.job.remote(self.target, members, self.execution)] = name, job

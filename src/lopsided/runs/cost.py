@@ -69,7 +69,7 @@ class Price:
     """Of all members, evaluations included; 0 where steps adapt."""
     rows: int
     hours: float | None
-    """On all devices, or on this machine; None where it is not known."""
+    """How long the members take on all devices together, or on this machine; None where that is not known."""
     measured: bool
 
 

@@ -66,7 +66,7 @@ class ListeningSchedule(NamedTuple):
 
     @property
     def constant(self) -> bool:
-        """It moves."""
+        """False: the law changes during training."""
         return False
 
     def begin(self) -> Heard:
