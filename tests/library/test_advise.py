@@ -8,6 +8,7 @@ from lopsided.cli import main
 from lopsided.core.errors import InputError, StoreError
 from lopsided.core.spec import Spec
 from lopsided.runs.advice import Goal, advise, shapes_of
+from lopsided.runs.worker import run
 from lopsided.stats.race import Plan, race
 from lopsided.stats.times import Times
 from lopsided.store.parts import Store
@@ -131,10 +132,20 @@ def test_the_budget_decides_the_looks_before_the_test(tmp_path):
     assert tuple(json.loads(file.read_text())["looks"]) == found.plan.looks == (8, 16, 32, 64)
 
 
+def test_rows_of_other_runs_are_not_counted_as_its_time(tmp_path):
+    """A folder that holds many seeds already must not look like one in which a run takes long."""
+    store, spec = Store(tmp_path), Spec.parse(PARITY)
+    run([spec], range(200), store)
+    found = advise(spec, store, ACCURACY)
+    assert found.seconds < sum(part.seconds for part in store.as_of_now().parts() if part.final)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["spec.json", "--target", "test/loss=1"], "valid is an accuracy"),
+        (["spec.json", "--target", "tset/accuracy=.9"], "valid is an accuracy"),
+        (["spec.json", "--target", "test/accuracy=90"], "up to 1"),
         (["spec.json", "--target", "accuracy"], "valid is an accuracy"),
         (["spec.json", "--rates", "0"], "above 0"),
         (["spec.json", "--budget", "soon"], "--budget"),

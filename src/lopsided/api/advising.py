@@ -12,9 +12,7 @@ import numpy as np
 
 from lopsided.core.errors import InputError, StoreError
 from lopsided.report.advice import words
-from lopsided.stats.race import LOOKS, SCREENING, Advice, Plan, race
-
-MORE_LOOKS = ((8, 16, 32, 64), LOOKS, (8, 16), (8,))
+from lopsided.stats.race import SCREENING, Advice, Plan, planned, race
 
 
 class Advised:
@@ -66,7 +64,7 @@ def advise(
     ...     return score[shape] + (seed * 37 % 11) / 11  # in place of a training
     >>> print(lop.advise(train, {"uniform": "uniform", "power law": "power law"}, told=None))
     Use power law.
-      against uniform: 3 [3, 3] within-seed difference of score (16 members)
+      against uniform: better, 3 [3, 3] within-seed difference of score (16 members)
     It took 24 runs.
     """
     base = (baselines,) if isinstance(baselines, str) else tuple(baselines)
@@ -76,11 +74,7 @@ def advise(
     known = _Scores(train, shapes, None if out is None else Path(out))
     known.measure(tuple(shapes), range(SCREENING[0]))
     each = known.seconds / (len(shapes) * SCREENING[0])
-    plans = [Plan(tuple(shapes), base, looks=looks) for looks in ((LOOKS,) if budget is None else MORE_LOOKS)]
-    fitting = [p for p in plans if budget is None or p.runs[1] * each <= budget]
-    if not fitting:
-        raise InputError(f"budget = {budget:g}: {plans[-1].runs[1]} runs of {each:.2g} s are needed for a test")
-    plan = fitting[0]
+    plan = planned(tuple(shapes), base, each, budget)
     say(f"{len(shapes)} shapes, {plan.runs[0]} to {plan.runs[1]} runs, about {each:.2g} s each")
     return Advised(race(plan, known.measure, say), plan, known.scores)
 

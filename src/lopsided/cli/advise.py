@@ -87,6 +87,6 @@ def _goal(text: str):
         at = float(value)
     except ValueError:
         at = float("nan")
-    if not equals or not at == at or not metric.endswith("accuracy"):
-        raise InputError(f"--target {text!r}: valid is an accuracy and a value, for example test/accuracy=.9")
+    if not equals or metric != "test/accuracy" or not 0 < at <= 1:
+        raise InputError(f"--target {text!r}: valid is an accuracy and a value up to 1, for example test/accuracy=.9")
     return Goal(metric, at)

@@ -18,9 +18,9 @@ def words(advice: Advice, at_most: int) -> list[str]:
         return [f"Use {advice.winner}.", *effects, *other]
     if not advice.against:
         return [f"No shape beats {advice.winner} here: it won the screening itself.", *other]
-    names = " and ".join(advice.against)
+    names = " and ".join(name for name, found in advice.against.items() if found.verdict != "holds")
     if advice.outcome == "keep":
-        return [f"No shape beats {names} here. The best of the others, {advice.winner}, does not:", *effects, *other]
+        return [f"No shape beats {names} here. The best of the others, {advice.winner}:", *effects, *other]
     said = f"Undecided after {advice.seeds} of {at_most} fresh seeds: {advice.winner} may be better than {names}."
     return [said, *effects, *other]
 
@@ -40,7 +40,8 @@ def as_json(advice: Advice) -> Mapping[str, Any]:
 
 def _effect(found: Decision) -> str:
     claim = _claim(found)
-    return f"{effect_text(claim)} ({found.members} members)"
+    said = {"holds": "better", "contradicted": "worse"}.get(found.verdict, "not certainly better")
+    return f"{said}, {effect_text(claim)} ({found.members} members)"
 
 
 def _claim(found: Decision) -> Any:

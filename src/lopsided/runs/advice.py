@@ -24,7 +24,7 @@ from lopsided.core.task import n_skills
 from lopsided.results.stored import load
 from lopsided.runs.done import Runner
 from lopsided.runs.worker import run
-from lopsided.stats.race import SCREENING, Advice, Found, Plan, mean_ranks, race
+from lopsided.stats.race import SCREENING, Advice, Found, Plan, mean_ranks, planned, race
 from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
 
@@ -32,8 +32,6 @@ AS_IS, UNIFORM = "as is", "uniform"
 EXPONENTS = (0.5, 1.0, 1.5)
 PHASES, SMALLEST, LARGEST = 6, 1 / 320, 1 / 50
 """Phases of growing subsets, and the shares of all samples seen that the first and the last one have (paper C)."""
-LOOKS = ((8, 16, 32, 64), (8, 16, 32), (8, 16), (8,))
-"""What a budget may allow, most first."""
 
 
 @dataclass(frozen=True)
@@ -74,14 +72,9 @@ def shapes_of(spec: Spec) -> dict[str, Spec]:
         changed = Spec.parse({**spec.model_dump(mode="json"), **changes}) if changes else spec
         if changed.content_hash() not in {each.content_hash() for each in found.values()}:
             found[name] = changed
-    if AS_IS in found and found[AS_IS].content_hash() == _uniform(spec, batch).content_hash():
+    if UNIFORM not in found:  # as it is, it is uniform
         found = {UNIFORM if name == AS_IS else name: each for name, each in found.items()}
     return found
-
-
-def _uniform(spec: Spec, batch: int) -> Spec:
-    plain = {"skills": {"name": "uniform"}, "plan": {"name": "online", "batch": batch}}
-    return Spec.parse({**spec.model_dump(mode="json"), **plain})
 
 
 def _growing(steps: int, batch: int) -> dict:
@@ -98,9 +91,8 @@ class Advised:
     advice: Advice
     plan: Plan
     specs: Mapping[str, Spec]
-    goal: Goal
     seconds: float
-    """Computing time of all of its members."""
+    """Computing time of its shapes on its seeds."""
 
     @property
     def spec(self) -> Spec:
@@ -140,16 +132,16 @@ def advise(
     labels = {f"{name}, rate x {rate:g}": (name, rate) for name, rate in candidates}
     tried = measure(list(labels), first, {label: candidates[key] for label, key in labels.items()})
     chosen = {name: _best(name, labels, candidates, tried) for name in shapes}
-    each = _seconds(list(candidates.values()), store) / max(1, len(candidates) * len(first))
+    each = _seconds(list(candidates.values()), first, store) / (len(candidates) * len(first))
     plan = _planned(store, spec, goal, chosen, each, budget)
     told(describe(plan, each))
     advice = race(plan, measure, told)
-    used = [*chosen.values(), *candidates.values()]
-    return Advised(advice, plan, chosen, goal, _seconds(used, store.as_of_now()))
+    used = _seconds([*chosen.values(), *candidates.values()], range(plan.first + advice.seeds), store)
+    return Advised(advice, plan, chosen, used)
 
 
 def describe(plan: Plan, each: float) -> str:
-    """A plan in words, before its test starts."""
+    """One line: what a race will train, how long that takes, and how large an effect it can find."""
     least, most = plan.runs
     return (
         f"{len(plan.arms)} shapes; {least} to {most} runs, about {each:.2g} s each: {least * each / 60:.2g} to "
@@ -184,14 +176,15 @@ def _best(name: str, labels: Mapping, candidates: Mapping, tried: Mapping[str, F
     return candidates[labels[min(ours, key=lambda label: (ranks[label], abs(np.log(labels[label][1]))))]]
 
 
-def _seconds(specs: Sequence[Spec], store: Store) -> float:
-    """Computing time of the members of these specs."""
+def _seconds(specs: Sequence[Spec], among: Sequence[int], store: Store) -> float:
+    """Computing time of the members of these specs with one of these seeds."""
     ours = {spec.content_hash() for spec in specs}
     total = 0.0
     for part in store.as_of_now().parts():
         if part.final:
             members = sum(len(seeds) for seeds in part.seeds.values())
-            total += part.seconds * sum(len(seeds) for s, seeds in part.seeds.items() if s in ours) / members
+            counted = sum(seed in among for s, seeds in part.seeds.items() if s in ours for seed in seeds)
+            total += part.seconds * counted / members
     return total
 
 
@@ -199,7 +192,7 @@ def _planned(
     store: Store, spec: Spec, goal: Goal, chosen: Mapping[str, Spec], each: float, budget: float | None
 ) -> Plan:
     """The plan that the folder holds for this question, or a new one, written before its test starts."""
-    file = _file(store, spec, goal)
+    file, baselines = _file(store, spec, goal), tuple(name for name in (AS_IS, UNIFORM) if name in chosen)
     arms = {name: each.content_hash() for name, each in chosen.items()}
     if file.is_file():
         try:
@@ -209,23 +202,11 @@ def _planned(
             raise StoreError(f"{file}: is no plan; remove it to plan anew") from None
         if data["arms"] != arms:
             raise StoreError(f"{file}: was made for other shapes or learning rates; remove it to plan anew")
-        return _plan(chosen, looks)
-    plans = [_plan(chosen, looks) for looks in (LOOKS if budget is not None else LOOKS[1:])]
-    fitting = [p for p in plans if budget is None or p.runs[1] * each <= budget]
-    if not fitting:
-        needed = plans[-1].runs[1] * each
-        raise InputError(
-            f"--budget: {needed / 60:.2g} minutes are needed to test one shape on {plans[-1].looks[-1]} fresh seeds "
-            f"({plans[-1].runs[1]} runs of {each:.2g} s)"
-        )
+        return Plan(tuple(chosen), baselines, looks=looks)
+    plan = planned(tuple(chosen), baselines, each, budget)
     file.parent.mkdir(exist_ok=True)
-    replace_text(file, json.dumps({"arms": arms, "looks": fitting[0].looks}, indent=1))
-    return fitting[0]
-
-
-def _plan(chosen: Mapping[str, Spec], looks: tuple[int, ...]) -> Plan:
-    baselines = tuple(name for name in (AS_IS, UNIFORM) if name in chosen)
-    return Plan(tuple(chosen), baselines, looks=looks)
+    replace_text(file, json.dumps({"arms": arms, "looks": plan.looks}, indent=1))
+    return plan
 
 
 def _file(store: Store, spec: Spec, goal: Goal) -> Path:

@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy import stats as sps
 
+from lopsided.core.errors import InputError
 from lopsided.stats import decisions, sequential
 from lopsided.stats.times import Times
 from lopsided.stats.verdict import Decision
@@ -27,6 +28,8 @@ Measure: TypeAlias = Callable[[Sequence[str], Sequence[int]], Mapping[str, Found
 Outcome = Literal["use", "keep", "undecided"]
 SCREENING = (2, 4)
 LOOKS = (8, 16, 32)
+WITHIN_BUDGET = ((8, 16, 32, 64), LOOKS, (8, 16), (8,))
+"""Looks that a budget may allow, most first."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,23 @@ class Advice:
     seeds: int
     """Fresh seeds of the test."""
     runs: int
-    """Members trained, screening included."""
+    """How many members were trained in all, screening included."""
+
+
+def planned(arms: Sequence[str], baselines: Sequence[str], seconds: float, budget: float | None) -> Plan:
+    """The plan with the most looks that fits a budget; with none, LOOKS. `seconds`: of one run. Raises `InputError` if
+    not even the shortest test fits."""
+    plans = [Plan(tuple(arms), tuple(baselines), looks=looks) for looks in WITHIN_BUDGET]
+    if budget is None:
+        return next(plan for plan in plans if plan.looks == LOOKS)
+    for plan in plans:
+        if plan.runs[1] * seconds <= budget:
+            return plan
+    runs, least = plans[-1].runs[1], plans[-1].looks[-1]
+    raise InputError(
+        f"budget: {runs * seconds / 60:.2g} minutes are needed to test one shape on {least} fresh seeds ({runs} runs "
+        f"of {seconds:.2g} s)"
+    )
 
 
 def race(plan: Plan, measure: Measure, told: Callable[[str], None] = lambda line: None) -> Advice:
