@@ -58,8 +58,8 @@ def test_flags_are_frozen():
     from lopsided.cli import app
 
     flags = {}
-    commands = ("list", "run", "sample", "cost", "advise", "worker", "report", "check", "query", "status", "compact")
-    for name in (*commands, "doctor"):
+    commands = ("list", "run", "sample", "cost", "advise", "explore", "worker", "report", "check", "query", "status")
+    for name in (*commands, "compact", "doctor"):
         collected = app[name].assemble_argument_collection()
         flags[name] = sorted(n for a in collected for n in a.names if n.startswith("-"))
     assert flags == {
@@ -73,6 +73,7 @@ def test_flags_are_frozen():
         ],
         "cost": ["--devices", "--json", "--on", "--scale", "--seeds", "--set", "--utilisation"],
         "advise": ["--budget", "--json", "--out", "--rates", "--target"],
+        "explore": ["--port"],
         "worker": ["--idle", "--out", "--stop"],
         "report": ["--output", "-o"],
         "check": ["--json", "--out"],

@@ -14,6 +14,7 @@ from cyclopts import App, Parameter
 
 from lopsided.cli.advise import advise
 from lopsided.cli.cost import cost
+from lopsided.cli.explore import explore
 from lopsided.cli.options import OUT, Json, Out
 from lopsided.cli.run import run
 from lopsided.cli.sample import sample
@@ -32,6 +33,7 @@ app.command(run)
 app.command(sample)
 app.command(cost)
 app.command(advise)
+app.command(explore)
 app.command(worker)
 
 
@@ -99,33 +101,22 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
         Names of recipes; all of them if left out.
     """
     from lopsided.core.registry import registered
+    from lopsided.runs.checking import claims_of
     from lopsided.runs.manifest import recorded
-    from lopsided.runs.recipe_run import latest
     from lopsided.runs.reports import made
     from lopsided.runs.targets import find
-    from lopsided.runs.until_decided import looked, seeds_needed
 
     asked = [find(name) for name in recipes or registered("recipe")]
     store = _existing(out)
     store.require_readable()
-    manifests, claims, runs = recorded(store), [], {}
+    manifests, claims, needed, runs = recorded(store), [], [], {}
     for recipe in asked:
-        found = latest(manifests, recipe)
-        if found is None:
-            claims += [s.not_run(recipe.name, "laptop") for s in recipe.claims]
-        else:
-            decided = looked(found, store)
-            found, results = found.grown(store)
-            claims += found.marked(decided.claims if decided else found.claims(results), store)
-            if results is None:
-                continue
-            runs[recipe.name] = {
-                "scale": found.scale,
-                "seeds": decided.seeds if decided else found.seeds,
-                "made": made(store, found) if as_json else [],
-            }
-    seeds = {name: each["seeds"] for name, each in runs.items()}
-    needed = [seeds_needed(c, seeds[c.recipe]) if c.recipe in seeds else None for c in claims]
+        found = claims_of(recipe, manifests, store)
+        claims += found.claims
+        needed += found.needed
+        if found.run is not None:
+            said = {"scale": found.run.scale, "seeds": found.seeds}
+            runs[recipe.name] = {**said, "made": made(store, found.run) if as_json else []}
     if as_json:
         every = [{**c.as_json(), "seeds_needed": n} for c, n in zip(claims, needed, strict=True)]
         print_json({"claims": every, "runs": runs})

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import plotly.graph_objects as go
 
 from lopsided.report.panels import Contour, Heat, Panel
+
+CONFIG: Any = {"displaylogo": False, "showSendToCloud": False, "responsive": True}
+"""No logo, and no button that would send a figure away."""
 
 
 def panel_html(panel: Panel | Heat | Contour, first: bool) -> str:
     """A div; `first` carries the script itself, so that the page needs no network."""
     figure = {Heat: _matrix, Contour: _surface, Panel: _lines}[type(panel)](panel)  # type: ignore[operator]
-    return figure.to_html(full_html=False, include_plotlyjs=first, config={"displaylogo": False, "responsive": True})
+    return figure.to_html(full_html=False, include_plotlyjs=first, config=CONFIG)
 
 
 def _lines(panel: Panel) -> go.Figure:

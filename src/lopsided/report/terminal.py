@@ -15,7 +15,7 @@ from rich.padding import Padding
 from rich.table import Table
 
 from lopsided.report.console import console as _console
-from lopsided.report.text import claim_rows, number, rules, to_learn
+from lopsided.report.text import claim_rows, duration, number, rules, to_learn
 
 if TYPE_CHECKING:
     from lopsided.stats.verdict import Claim
@@ -38,7 +38,7 @@ def recipe_table(recipes: Sequence[dict[str, Any]]) -> None:
         table.add_column(justify="right", no_wrap=True, style="dim", min_width=9)
         for r in recipes:
             if r["paper"] == paper:
-                took = _duration(r["scales"]["laptop"]["seconds"]) if "laptop" in r["scales"] else ""
+                took = duration(r["scales"]["laptop"]["seconds"]) if "laptop" in r["scales"] else ""
                 table.add_row(r["name"], escape(r["question"]), f"{len(r['claims'])} · {took}")
         console.print(table)
         console.print()
@@ -65,11 +65,11 @@ def _price(recipe: str, scale: dict[str, Any]) -> str:
     """What a scale costs: measured seconds, or counted operations."""
     counted = scale["counted"]
     if scale["seconds"] is not None:
-        return f"{_duration(scale['seconds'])}, {escape(scale['on'])}"
+        return f"{duration(scale['seconds'])}, {escape(scale['on'])}"
     if counted is None:
         return f"see lopsided cost {recipe}"
     at_least = "at least " if counted["adaptive"] else ""
-    took = _duration(3600 * counted["h100_hours"])
+    took = duration(3600 * counted["h100_hours"])
     return f"{at_least}{took} of one H100 at 30 % of its peak (lopsided cost {recipe} says more)"
 
 
@@ -144,7 +144,7 @@ def status_tables(found: dict[str, Any]) -> None:
     for column in (*columns, "time left"):
         table.add_column(column, justify="left" if column == "run" else "right")
     for row in found["runs"]:
-        left = "" if row["seconds_left"] is None else _duration(row["seconds_left"])
+        left = "" if row["seconds_left"] is None else duration(row["seconds_left"])
         table.add_row(*(str(row[c]) for c in columns), left)
     console = _console()
     console.print(table)
@@ -203,15 +203,6 @@ def doctor_table() -> None:
     value = float(jax.jit(lambda x: (x @ x).sum())(jax.numpy.ones((8, 8))))
     table.add_row("a product of ones", "right" if value == 512.0 else f"WRONG: {value}")
     _console().print(table)
-
-
-def _duration(seconds: float) -> str:
-    if seconds != seconds:
-        return "unknown"
-    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
-        if seconds >= size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s"
 
 
 def samples(records: Sequence[dict[str, Any]]) -> None:

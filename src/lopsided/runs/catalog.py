@@ -23,7 +23,8 @@ COSTS = FOLDER / "costs.json"
 
 
 def catalog(names: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """All recipes, or those named: name, paper, figure, question, about, claims, scales. Raises `InputError` for a name
+    """All recipes, or those named: name, paper, figure, question, about, claims,
+    metric and threshold that say what is learned, scales. Raises `InputError` for a name
     that no recipe has."""
     found = {row["name"]: row for row in _stored() or described()}
     for name in names:
@@ -45,6 +46,8 @@ def described() -> list[dict[str, Any]]:
             "question": recipe.question,
             "about": (recipe.about or "").strip(),
             "claims": [statement.claim for statement in recipe.claims],
+            "metric": recipe.metric,
+            "threshold": recipe.threshold if math.isfinite(recipe.threshold) else None,
             "scales": {
                 name: {
                     "seconds": scale.seconds if math.isfinite(scale.seconds) else None,

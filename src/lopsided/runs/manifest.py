@@ -15,6 +15,7 @@ from lopsided.store.survey import MemberId
 from lopsided.store.tables import ArmRow
 
 if TYPE_CHECKING:
+    from lopsided.core.recipe import ArmSpec
     from lopsided.core.spec import Spec
 
 FORMAT = 2
@@ -28,7 +29,8 @@ class Manifest(NamedTuple):
     seeds: int
     overrides: tuple[str, ...]
     arms: dict[str, dict[str, Any]]
-    """By name: `hash`, `spec` (its JSON) and `coordinates`, the settings in which the run's arms differ."""
+    """By name: `hash`, `spec` (its JSON) and `coordinates`, the settings in which the run's arms differ; of a recipe's
+    arms also `at`, the coordinates that the recipe gives them."""
     job_size: int | None
     """Members per job at most; None: what the engine says of the spec."""
     jobs: list[tuple[str, int]]
@@ -57,19 +59,26 @@ def label_of(recipe: str, scale: str, overrides: Sequence[str]) -> str:
     return f"{recipe}-{scale}" + (f"-{changed}" if overrides else "")
 
 
-def arms_of(arms: Mapping[str, Spec]) -> dict[str, dict[str, Any]]:
-    """The arms as a manifest writes them."""
-    flat = {name: dict(_flat(spec.model_dump(mode="json"))) for name, spec in arms.items()}
-    keys = sorted({key for settings in flat.values() for key in settings})
-    differ = [key for key in keys if len({json.dumps(settings.get(key)) for settings in flat.values()}) > 1]
+def arms_of(arms: Mapping[str, Spec], planned: Mapping[str, ArmSpec] | None = None) -> dict[str, dict[str, Any]]:
+    """The arms as a manifest writes them; `planned` has their coordinates in a recipe."""
+    coordinates = differing({name: spec.model_dump(mode="json") for name, spec in arms.items()})
     return {
         name: {
             "hash": spec.content_hash(),
             "spec": json.loads(spec.canonical_json()),
-            "coordinates": {key: flat[name].get(key) for key in differ},
+            "coordinates": coordinates[name],
+            **({"at": dict(planned[name].coordinates)} if planned and name in planned else {}),
         }
         for name, spec in arms.items()
     }
+
+
+def differing(specs: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Of specs as JSON, by name: the settings in which they differ, by dotted path."""
+    flat = {name: dict(_flat(spec)) for name, spec in specs.items()}
+    keys = sorted({key for settings in flat.values() for key in settings})
+    differ = [key for key in keys if len({json.dumps(settings.get(key)) for settings in flat.values()}) > 1]
+    return {name: {key: settings.get(key) for key in differ} for name, settings in flat.items()}
 
 
 def _flat(value: Any, prefix: str = "") -> list[tuple[str, Any]]:

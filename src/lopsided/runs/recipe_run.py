@@ -84,7 +84,7 @@ class RecipeRun:
         while specs:
             members = cut(wanted_members(specs, self.seeds), job_size)
             jobs += [(job_name(map(member_id, job)), len(job)) for job in members]
-            arms = manifest.arms_of(now.arms)
+            arms = manifest.arms_of(now.arms, now.planned)
             found = Manifest(self.recipe.name, self.scale, self.seeds, self.overrides, arms, job_size, jobs)
             manifest.write(store, found)
             done = done.plus(runner(specs, self.seeds, store, progress, execution, stop, job_size))

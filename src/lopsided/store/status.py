@@ -46,6 +46,7 @@ def folder_status(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> dict[
             "seconds_left": lease.seconds_left,
             "pid": lease.owner.get("pid"),
             "host": str(lease.owner.get("host", "")).split(":")[0],
+            "specs": sorted({spec for spec, _ in lease.members}),
         }
         (live if lease.alive else stale).append((entry, set(lease.members)))
     failures = leases.failures()

@@ -1,0 +1,85 @@
+"""One folder as the page sees it, kept up to date by a thread."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from lopsided.core.errors import StoreError
+from lopsided.explore.curves import Reader
+from lopsided.explore.runs import Run, of_manifest, of_others
+from lopsided.runs.manifest import recorded
+from lopsided.store.mirror import Mirror
+from lopsided.store.parts import Store
+from lopsided.store.status import folder_status
+
+LOOK_SECONDS = 2.0
+"""Pause between two looks at the folder."""
+
+
+class Folder:
+    """Rows, runs and what is going on. The pages only read what the thread has found."""
+
+    def __init__(self, root: Path):
+        self.root = root
+        self.store = Store(root)
+        self.mirror = Mirror(self.store)
+        self.reader = Reader(self.mirror)
+        self.status: dict[str, Any] = {}
+        """As of `lopsided.store.status.folder_status`; empty before the first look."""
+        self.trouble = ""
+        """Why the last look failed, if it did."""
+        self._runs: dict[str, Run] = {}
+        self._manifests: Any = None
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def start(self) -> None:
+        """Read the manifests now and the rows in a thread."""
+        self._read_manifests()
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop looking and remove the copy."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        self.mirror.close()
+
+    @property
+    def runs(self) -> dict[str, Run]:
+        """By label, newest first."""
+        return self._runs
+
+    def _watch(self) -> None:
+        while not self._stop.is_set():
+            try:
+                whole = self.mirror.refresh()
+                self._read_manifests()
+                if whole:
+                    wanted = {each.label: each.members() for each in self._manifests[1]}
+                    self.status = folder_status(self.store, wanted)
+                self.trouble = ""
+            except (OSError, StoreError) as error:
+                whole, self.trouble = True, str(error)
+            except Exception as error:  # the page goes on with what it has, and says why it is old
+                whole, self.trouble = True, f"{type(error).__name__}: {error}"
+                print(f"lopsided: explore: {self.trouble}", file=sys.stderr)
+            if whole:
+                self._stop.wait(LOOK_SECONDS)
+
+    def _read_manifests(self) -> None:
+        stamps = sorted((file.name, file.stat().st_mtime_ns) for file in (self.root / "runs").glob("[!.]*.json"))
+        key = stamps, self.mirror.version
+        if self._manifests is not None and self._manifests[0] == key:
+            return
+        if self._manifests is None or self._manifests[0][0] != stamps:
+            manifests = recorded(self.store)
+        else:
+            manifests = self._manifests[1]
+        found = [of_manifest(each) for each in reversed(manifests)]
+        rest = of_others(self.store.index.specs, found, (spec for spec, _, _ in self.mirror.members()))
+        self._runs = {run.label: run for run in [*found, *([rest] if rest else [])]}
+        self._manifests = key, manifests

@@ -1,0 +1,1 @@
+"""The four views of the page: claims, run, live, try."""

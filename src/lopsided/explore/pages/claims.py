@@ -1,0 +1,126 @@
+"""View `claims`: papers, recipes, verdicts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from dash import Dash, Input, Output, dcc, html
+
+from lopsided.explore.pages.parts import COLOURS, choose, labelled, table, verdict
+from lopsided.explore.verdicts import Checked, Verdicts
+from lopsided.report.text import effect_text, number
+
+ALL = "all"
+GRADES = {ALL: "all", "fully": "fully", "in direction": "in direction", "not": "not", "no number": "no number"}
+
+
+def layout(verdicts: Verdicts) -> list[Any]:
+    """Filters, the matrix and the claims."""
+    papers = {ALL: "all papers", **{row.paper: row.paper for row in verdicts.recipes.values()}}
+    filters = [
+        labelled("Verdict", dcc.Checklist(id="claims-verdicts", options=list(COLOURS), value=list(COLOURS)[:3],
+                                          inline=True, className="radio")),
+        labelled("Paper", choose("claims-paper", [{"label": v, "value": k} for k, v in papers.items()], ALL)),
+        labelled("Replicates the paper's number", choose("claims-grade", list(GRADES), ALL)),
+        labelled("Words", dcc.Input(id="claims-words", type="search", value="", debounce=True,
+                                    placeholder="for example transformer")),
+    ]  # fmt: skip
+    return [
+        html.Div(filters, className="controls"),
+        html.P(id="claims-count", role="status"),
+        html.Div(id="claims-matrix"),
+        html.Div(id="claims-list"),
+        dcc.Interval(id="claims-tick", interval=3000),
+        dcc.Store(id="claims-seen"),
+    ]
+
+
+def register(app: Dash, verdicts: Verdicts, address: str) -> None:
+    """What the filters do."""
+
+    @app.callback(
+        Output("claims-seen", "data"), Output("claims-count", "children"), Input("claims-tick", "n_intervals")
+    )
+    def tick(_: Any) -> tuple[Any, str]:
+        """A new number when a verdict changed, and how far the deciding is."""
+        every = [claim.verdict for row in verdicts.recipes.values() for claim in row.claims]
+        counts = Counter(every)
+        said = ", ".join(f"{counts[name]} {name}" for name in COLOURS if counts[name])
+        if verdicts.waiting:
+            said += f". Deciding {verdicts.waiting[0]} ({len(verdicts.waiting)} recipes to go)"
+        if verdicts.errors:
+            said += ". " + "; ".join(f"{name} cannot be decided: {why}" for name, why in verdicts.errors.items())
+        return [counts[name] for name in COLOURS], f"{len(every)} claims: {said}."
+
+    @app.callback(
+        Output("claims-matrix", "children"),
+        Output("claims-list", "children"),
+        Input("claims-seen", "data"),
+        Input("claims-verdicts", "value"),
+        Input("claims-paper", "value"),
+        Input("claims-grade", "value"),
+        Input("claims-words", "value"),
+    )
+    def show(_: Any, chosen: list[str], paper: str, grade: str, words: str) -> tuple[Any, Any]:
+        kept = [_kept(row, set(chosen), paper, grade, words or "") for row in verdicts.recipes.values()]
+        found = [(row, claims) for row, claims in kept if claims]
+        if not found:
+            return html.P("No claim fits these filters."), None
+        return _matrix(found), [_claims(row, claims, address) for row, claims in found]
+
+
+def _kept(row: Checked, chosen: set[str], paper: str, grade: str, words: str) -> tuple[Checked, list[int]]:
+    """The places of a recipe's claims that pass the filters."""
+    if paper not in (ALL, row.paper):
+        return row, []
+    asked = words.lower().split()
+    return row, [
+        i
+        for i, claim in enumerate(row.claims)
+        if claim.verdict in chosen
+        and grade in (ALL, claim.replicates or "no number")
+        and all(word in f"{row.recipe} {row.question} {claim.claim} {claim.paper}".lower() for word in asked)
+    ]
+
+
+def _matrix(found: list[tuple[Checked, list[int]]]) -> html.Div:
+    """A line for each recipe, a square for each claim."""
+    groups: dict[str, list[Any]] = {}
+    for row, places in found:
+        squares = [
+            html.Span(className=f"square {COLOURS[row.claims[i].verdict]}",
+                      title=f"{row.claims[i].verdict}: {row.claims[i].claim}")
+            for i in places
+        ]  # fmt: skip
+        counts = Counter(row.claims[i].verdict for i in places)
+        said = ", ".join(f"{n} {name}" for name, n in counts.items())
+        line = [html.A(row.recipe, href=f"#{row.recipe}"), html.Span(squares, role="img", title=said)]
+        groups.setdefault(row.paper, []).append(html.Div(line, className="line"))
+    return html.Div([html.Div([html.H2(paper), *lines], className="paper") for paper, lines in groups.items()])
+
+
+def _claims(row: Checked, places: list[int], address: str) -> html.Section:
+    """A recipe's claims in full."""
+    lines = []
+    for i in places:
+        claim, seeds = row.claims[i], row.needed[i]
+        said: list[Any] = [verdict(claim.verdict)]
+        if claim.replicates:
+            said.append(html.Small(f"paper's number: {claim.replicates}"))
+        if seeds is not None:
+            said.append(html.Small(f"about {seeds:,} seeds would decide it"))
+        paper = claim.paper if claim.number is None else f"{claim.paper} ({number(claim.number)})"
+        measured: list[Any] = [effect_text(claim)]
+        more = [each for each in (claim.test, claim.history) if each]
+        if more:
+            measured.append(html.Details([html.Summary("test"), *[html.P(each) for each in more]]))
+        lines.append((claim.claim, measured, said, paper))
+    links = [dcc.Link("open this run", href=f"{address}run?run={row.run}")] if row.run else []
+    return html.Section(
+        [
+            html.H3([row.recipe, html.Small(f" {row.question} ")], id=row.recipe),
+            *links,
+            table(("claim", "measured [95 % interval]", "verdict", "paper"), lines, "claims"),
+        ]
+    )

@@ -1,0 +1,74 @@
+"""The runs of a folder as the page shows them: arms by coordinates."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from lopsided.core.recipe import name_of
+from lopsided.runs.catalog import catalog
+from lopsided.runs.manifest import Manifest, differing
+
+OTHERS = "members of no recipe"
+"""The run of everything that a Python program trained."""
+
+
+class Placed(NamedTuple):
+    """An arm and where it lies among the arms of its run."""
+
+    name: str
+    digest: str
+    spec: Mapping[str, Any]
+    """As JSON."""
+    at: Mapping[str, Any]
+
+
+class Run(NamedTuple):
+    """One run."""
+
+    label: str
+    recipe: str
+    scale: str
+    arms: tuple[Placed, ...]
+    metric: str
+    threshold: float
+    """What counts as learned where an arm's spec does not say it."""
+
+    def coordinates(self) -> dict[str, list[Any]]:
+        """The values of each coordinate, in order of appearance. Lists are texts here."""
+        found: dict[str, dict[Any, None]] = {}
+        for arm in self.arms:
+            for key, value in arm.at.items():
+                found.setdefault(key, {})[text_of(value)] = None
+        return {key: list(values) for key, values in found.items()}
+
+
+def text_of(value: Any) -> Any:
+    """A coordinate's value as a drop-down takes it: numbers and texts as they are."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return json.dumps(value)
+    return value
+
+
+def of_manifest(manifest: Manifest) -> Run:
+    """A recipe's run. Its own coordinates where every arm has them, else the settings that differ."""
+    named = all("at" in arm for arm in manifest.arms.values())
+    arms = [
+        Placed(name, arm["hash"], arm["spec"], arm["at" if named else "coordinates"])
+        for name, arm in manifest.arms.items()
+    ]
+    known = {row["name"]: row for row in catalog()}.get(manifest.recipe, {})
+    metric, threshold = known.get("metric", "test/accuracy"), known.get("threshold") or 0.9
+    return Run(manifest.label, manifest.recipe, manifest.scale, tuple(arms), metric, threshold)
+
+
+def of_others(specs: Mapping[str, str], known: Iterable[Run], members: Iterable[str]) -> Run | None:
+    """The run of specs (canonical JSON by content hash) that have members and belong to no other run."""
+    taken = {arm.digest for run in known for arm in run.arms}
+    found = {digest: json.loads(specs[digest]) for digest in sorted(set(members) - taken) if digest in specs}
+    if not found:
+        return None
+    at = differing(found)
+    arms = [Placed(name_of(at[digest]) or digest, digest, spec, at[digest]) for digest, spec in found.items()]
+    return Run(OTHERS, OTHERS, "", tuple(arms), "test/accuracy", 0.9)

@@ -1,0 +1,109 @@
+"""The page's server: on this machine only, under an address that nobody can guess."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import socket
+from pathlib import Path
+from typing import Any
+
+from dash import Dash, Input, Output, dcc, html
+from flask import abort, request
+from werkzeug.serving import BaseWSGIServer, make_server
+
+from lopsided.core.errors import InputError
+from lopsided.explore.folder import Folder
+from lopsided.explore.pages import claims, live, run, trial
+from lopsided.explore.trying import Tries
+from lopsided.explore.verdicts import Verdicts
+
+HOST = "127.0.0.1"
+VIEWS = {"": "claims", "run": "run", "live": "live", "try": "try"}
+"""Title of each view by the last word of its address."""
+
+
+class Explorer:
+    """A folder, what is known of it, and the server that shows it."""
+
+    def __init__(self, root: Path, port: int = 0):
+        """`port` 0: any that is free. Raises `InputError` for one that is not."""
+        self.folder = Folder(root)
+        self.verdicts = Verdicts(self.folder)
+        self.tries = Tries(root)
+        token = secrets.token_urlsafe(16)
+        logging.getLogger("werkzeug").setLevel(logging.ERROR)  # an access log would hold the token
+        app = make_app(self.folder, self.verdicts, self.tries, f"/{token}/")
+        try:
+            with socket.create_server((HOST, port)) as bound:
+                self._server: BaseWSGIServer = make_server(HOST, port, app.server, threaded=True, fd=bound.fileno())
+                self.address = f"http://{HOST}:{bound.getsockname()[1]}/{token}/"
+        except OSError as error:
+            self.folder.close()
+            raise InputError(f"--port {port}: cannot be used ({os.strerror(error.errno or 0)})") from None
+
+    def serve(self) -> None:
+        """Answer until `close` is called, or Ctrl-C."""
+        self.folder.start()
+        self.verdicts.start()
+        self._server.serve_forever()
+
+    def close(self) -> None:
+        """Stop the server, the runs that the page started, and everything that looks at the folder."""
+        self._server.shutdown()
+        self.tries.close()
+        self.verdicts.close()
+        self.folder.close()
+
+
+def _from_here() -> None:
+    """Refuse a page of another host that was led to this server's address."""
+    if request.host.partition(":")[0] not in (HOST, "localhost"):
+        abort(404)
+
+
+def make_app(folder: Folder, verdicts: Verdicts, tries: Tries, address: str) -> Dash:
+    """The page under `address`; everything that it loads comes from this server."""
+    app = Dash(
+        __name__,
+        url_base_pathname=address,
+        title="lopsided",
+        update_title="",
+        serve_locally=True,
+        suppress_callback_exceptions=True,
+        meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"},
+                   {"name": "referrer", "content": "no-referrer"}],
+    )  # fmt: skip
+    app.server.before_request(_from_here)
+    links = [dcc.Link(title, href=f"{address}{view}", id=f"to-{title}") for view, title in VIEWS.items()]
+    app.layout = html.Div(
+        [
+            dcc.Location(id="where"),
+            html.Header([html.Strong("lopsided"), html.Nav(links), html.Span(str(folder.root), className="folder")]),
+            html.Main(id="view"),
+        ]
+    )
+
+    @app.callback(
+        Output("view", "children"),
+        *[Output(f"to-{title}", "className") for title in VIEWS.values()],
+        Input("where", "pathname"),
+        Input("where", "search"),
+    )
+    def show(path: str | None, search: str | None) -> Any:
+        view = (path or address).removeprefix(address).strip("/")
+        marks = ["here" if view == each else "" for each in VIEWS]
+        made = {
+            "": lambda: claims.layout(verdicts),
+            "run": lambda: run.layout(folder, search or ""),
+            "live": live.layout,
+            "try": lambda: trial.layout(folder),
+        }
+        return made[view]() if view in made else html.P("There is no such view."), *marks
+
+    claims.register(app, verdicts, address)
+    run.register(app, folder)
+    live.register(app, folder)
+    trial.register(app, folder, tries, address)
+    return app

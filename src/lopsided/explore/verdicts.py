@@ -1,0 +1,117 @@
+"""Every recipe's claims, decided in a process of their own, so that the page answers meanwhile."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lopsided.explore.folder import Folder
+from lopsided.runs.catalog import catalog
+from lopsided.stats.verdict import Claim
+
+LOOK_SECONDS = 5.0
+
+
+class Verdicts:
+    """Claims by recipe: from the folder where it has a run, else `not run`."""
+
+    def __init__(self, folder: Folder):
+        self._folder = folder
+        self.recipes: dict[str, Checked] = {row["name"]: _not_run(row) for row in catalog()}
+        self.waiting: list[str] = []
+        """Recipes whose claims are being decided."""
+        self.errors: dict[str, str] = {}
+        self._decided: dict[str, Any] = {}
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def start(self) -> None:
+        """Decide what the folder has runs of, and again whenever it has more."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop, whatever is being decided."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _watch(self) -> None:
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            while not self._stop.is_set():
+                due = self._due()
+                self.waiting = list(due)
+                for name, key in due.items():
+                    waited = pool.apply_async(decided, (str(self._folder.root), name))
+                    while not self._stop.is_set():
+                        waited.wait(0.2)
+                        if waited.ready():
+                            self._take(name, key, waited)
+                            break
+                    if self._stop.is_set():
+                        return  # leaving the block ends the other process
+                self._stop.wait(LOOK_SECONDS)
+
+    def _take(self, name: str, key: Any, waited: Any) -> None:
+        try:
+            self.recipes[name] = self.recipes[name].decided(waited.get())
+            self.errors.pop(name, None)
+        except Exception as error:  # whatever a recipe's claim raises on this folder's rows; the others go on
+            self.errors[name] = f"{type(error).__name__}: {error}"
+        self._decided[name] = key
+        self.waiting = [each for each in self.waiting if each != name]
+
+    def _due(self) -> dict[str, Any]:
+        """Recipes of which more members are complete than when they were decided last."""
+        if not self._folder.status:
+            return {}
+        done: dict[str, list[tuple[str, int]]] = {}
+        for row in self._folder.status["runs"]:
+            run = self._folder.runs.get(row["run"])
+            if run is not None and run.recipe in self.recipes and run.scale in ("laptop", "paper"):
+                done.setdefault(run.recipe, []).append((row["run"], row["done"]))
+        complete = len(self._folder.mirror.survey.complete)
+        return {
+            name: runs
+            for name, runs in done.items()
+            if any(n for _, n in runs) and self._decided.get(name) != runs and complete
+        }
+
+
+class Checked(NamedTuple):
+    """One recipe's claims, as the page shows them."""
+
+    recipe: str
+    paper: str
+    question: str
+    claims: list[Claim]
+    needed: list[int | None]
+    run: str
+    """Label of the run that they are decided from; empty where the folder has none that is complete."""
+
+    def decided(self, found: tuple[list[dict[str, Any]], list[int | None], str]) -> Checked:
+        """With what the other process found."""
+        claims, needed, run = found
+        return self._replace(claims=[Claim.of_json(claim) for claim in claims], needed=needed, run=run)
+
+
+def _not_run(row: Mapping[str, Any]) -> Checked:
+    nothing = {"effect": None, "interval": (None, None), "measure": "", "members": 0, "test": "", "paper": ""}
+    claims = [
+        Claim(recipe=row["name"], claim=claim, verdict="not run", scale="laptop", **nothing) for claim in row["claims"]
+    ]
+    return Checked(row["name"], row["paper"], row["question"], claims, [None] * len(claims), "")
+
+
+def decided(root: str, recipe: str) -> tuple[list[dict[str, Any]], list[int | None], str]:
+    """In the other process: claims as JSON, seeds that open ones need, the run's label."""
+    from lopsided.runs.checking import claims_of
+    from lopsided.runs.manifest import recorded
+    from lopsided.runs.targets import find
+    from lopsided.store.parts import Store
+
+    store = Store(Path(root)).as_of_now()
+    found = claims_of(find(recipe), recorded(store), store)
+    return [claim.as_json() for claim in found.claims], found.needed, found.run.label if found.run else ""
