@@ -6,6 +6,8 @@ import pytest
 
 from lopsided.cli import main
 from lopsided.core.spec import Spec
+from lopsided.runs.recipe_run import prepare
+from lopsided.runs.reports import OF_ONE_PART, made
 from lopsided.runs.worker import run
 from lopsided.store.parts import Store
 from lopsided.store.status import TIMES, times
@@ -43,3 +45,13 @@ def test_the_table_and_its_json(tmp_path, capsys):
         main(["status", str(tmp_path), "--times"])
     out = capsys.readouterr().out
     assert all(kind in out for kind in TIMES)
+
+
+def test_a_report_says_once_what_made_several_parts(tmp_path):
+    """Seconds differ from part to part; what made them is the same."""
+    store = Store(tmp_path)
+    asked = prepare("deflation", "smoke", None, ())
+    asked.train(store)
+    (entry,) = made(store, asked)
+    assert entry["parts"] == sum(part.final for part in store.parts()) > 1
+    assert not set(OF_ONE_PART) & set(entry)

@@ -13,6 +13,9 @@ from lopsided.stats.verdict import Claim
 from lopsided.store.files import canonical
 from lopsided.store.parts import Store
 
+OF_ONE_PART = ("finished", "seconds")
+"""What provenance says of a single part."""
+
 
 def write_report(store: Store, runs: Sequence[tuple[RecipeRun, Results, list[Claim]]], page: Path) -> Path:
     """Page and figures of runs, each with its results and claims."""
@@ -40,7 +43,7 @@ def made(store: Store, asked: RecipeRun) -> list[dict[str, Any]]:
     parts = [part for part in store.parts() if part.final and hashes & set(part.seeds)]
     found: dict[str, dict[str, Any]] = {}
     for each in sorted((p for part in parts for p in store.provenance(part)), key=lambda each: each["finished"]):
-        what = {key: value for key, value in each.items() if key != "finished"}
+        what = {key: value for key, value in each.items() if key not in OF_ONE_PART}
         entry = found.setdefault(canonical(what), {**what, "first": each["finished"], "parts": 0})
         entry["last"], entry["parts"] = each["finished"], entry["parts"] + 1
     return list(found.values())
