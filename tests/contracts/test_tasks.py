@@ -50,6 +50,7 @@ VARIANTS = {
         {"d": 8, "directions": 8, "beta": 0.75, "link": {"4": 0.8, "6": 0.6}},
         {"d": 32, "directions": 1, "link": "h3"},
     ],
+    "sparse-features": [{}, {"d": 9, "copies": 3, "beta": 0.5}],
     "k-composition": [{"d": 16, "k": 2}, {"d": 64, "k": 4}],
     "arithmetic": [
         {},

@@ -8,6 +8,7 @@ from lopsided.tasks.k_composition import KComposition
 from lopsided.tasks.modular_addition import ModularAddition
 from lopsided.tasks.multi_hop_qa import MultiHopQA
 from lopsided.tasks.single_index import SingleIndex
+from lopsided.tasks.sparse_features import SparseFeatures
 from lopsided.tasks.sparse_parity import SparseParity
 from lopsided.tasks.state_tracking import StateTracking
 
@@ -20,6 +21,7 @@ __all__ = [
     "ModularAddition",
     "MultiHopQA",
     "SingleIndex",
+    "SparseFeatures",
     "SparseParity",
     "StateTracking",
 ]
