@@ -49,7 +49,7 @@ def test_curves_are_those_of_the_report(mirrored, spec, metric):
     assert found.seeds.tolist() == list(arm.seeds)
     until = spec.until
     if until and until.metric == metric:
-        mine, theirs = curves.times(found, "steps", metric, 0.1), arm.times_by_its_rule("steps")
+        mine, theirs = curves.times(found, "steps", until.at_most, True), arm.times_by_its_rule("steps")
         assert mine.ordinal.tolist() == theirs.ordinal.tolist()
 
 
@@ -76,6 +76,8 @@ def test_merged_parts_replace_those_that_they_were_made_of(mirrored):
     _copy(mirror)
     after = mirror.rows([SPEC.content_hash()], "test/loss")
     for name, column in before[SPEC.content_hash()].items():
+        if name == "job":  # of the merged part
+            continue
         np.testing.assert_array_equal(np.asarray(column), np.asarray(after[SPEC.content_hash()][name]))
     assert mirror.copied[0] == len(store.as_of_now().parts())
 

@@ -6,15 +6,17 @@ import shlex
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from lopsided.core.errors import InputError
 from lopsided.core.registry import registered
 from lopsided.core.spec import Spec
-from lopsided.explore import draw, form, runs, selection
+from lopsided.explore import curves, draw, form, runs, selection
 from lopsided.explore.folder import Folder
 from lopsided.explore.pages import claims
 from lopsided.explore.verdicts import Checked, Verdicts, decided
+from lopsided.runs.manifest import Manifest, recorded
 from lopsided.runs.recipe_run import prepare
 from lopsided.runs.worker import run
 from lopsided.stats.verdict import Claim
@@ -60,19 +62,67 @@ def test_slices_choose_arms(folder):
 def test_the_saved_table_and_the_command_give_the_same_rows(folder):
     found = folder.runs["set-size-smoke"]
     chosen = selection.choose(found, "test/accuracy", {})
-    saved = list(
-        csv.DictReader(selection.csv(selection.read(folder.reader, chosen, True), "test/accuracy").splitlines())
-    )
+    saved = list(csv.DictReader(selection.csv(folder.mirror, chosen).splitlines()))
     _, _, sql, _, out = shlex.split(selection.command(chosen, folder.root))
     assert Path(out) == folder.root
-    store = Store(folder.root).as_of_now()
-    from lopsided.runs.manifest import recorded
-
-    answer = query(store, [row for each in recorded(store) for row in each.rows()], sql)
-    asked = {(arm, int(seed), int(step)): value for arm, seed, step, _, value in answer.rows}
-    mine = {(row["arm"], int(row["seed"]), int(row["step"])): float(row["test/accuracy"]) for row in saved}
+    answer = query(Store(folder.root).as_of_now(), [row for each in recorded(folder.store) for row in each.rows()], sql)
+    asked = [(arm, int(seed), int(step), value) for arm, seed, step, _, value in answer.rows]
+    mine = [(row["arm"], int(row["seed"]), int(row["step"]), float(row["test/accuracy"])) for row in saved]
     assert asked
-    assert {key: mine[key] for key in asked} == asked
+    assert sorted(mine) == sorted(asked)
+
+
+def _rows(seeds, steps, distinct, values, job, complete=True):
+    n = len(seeds)
+    return {
+        "seed": np.array(seeds), "step": np.array(steps), "samples": 10 * np.array(steps),
+        "distinct_samples": np.array(distinct, float), "seconds": np.zeros(n), "diverged": np.zeros(n, bool),
+        "value": np.array(values, float), "job": np.array(job, object), "complete": np.full(n, complete),
+    }  # fmt: skip
+
+
+ARM = runs.Placed("arm", "0", {}, {})
+
+
+def test_members_learn_on_their_own_axis():
+    """Two members that differ in their distinct samples; the second one leaves early."""
+    rows = _rows([0, 0, 0, 1, 1], [1, 2, 3, 1, 2], [5, 50, 500, 7, 9], [0, 0.9, 0.9, 0.9, 0.9], ["a"] * 5)
+    found = curves._curves(ARM, rows, "test/loss")
+    np.testing.assert_array_equal(found.values[1], [0.9, 0.9, 0.9])
+    assert curves.times(found, "distinct", 0.5, False).time.tolist() == [50, 7]
+    assert curves.times(found, "steps", 0.5, False).time.tolist() == [2, 1]
+    assert found.axis("distinct").tolist() == [6, 29.5, 254.5]
+
+
+def test_unfinished_jobs_are_known_as_far_as_they_have_come():
+    """One job is at step 3, where one of its members left at step 1; another job is at step 2."""
+    job = ["far", "far", "far", "far", "near", "near"]
+    rows = _rows([0, 0, 0, 1, 2, 2], [1, 2, 3, 1, 1, 2], [1] * 6, [0.1, 0.2, 0.3, 0.9, 0.4, 0.5], job, complete=False)
+    found = curves._curves(ARM, rows, "test/loss")
+    np.testing.assert_array_equal(found.values, [[0.1, 0.2, 0.3], [0.9, 0.9, 0.9], [0.4, 0.5, np.nan]])
+
+
+def test_only_the_recipe_s_own_metric_has_a_threshold():
+    """A rule of the spec is about its metric; another one falls or rises as it does."""
+    ruled = ARM._replace(spec={"until": {"metric": "test/loss", "at_most": 0.1, "at_least": None}})
+    falling = _rows([0, 0, 0], [1, 2, 3], [1] * 3, [0.9, 0.05, 0.05], ["a"] * 3)
+    found = curves._curves(ruled, falling, "test/loss")
+    assert curves.rule(found, "test/loss", None, False) == (0.1, True)
+    assert curves.rule(found, "train/loss", None, True) is None
+    assert curves.rule(found, "train/loss", 0.3, curves.falls([found])) == (0.3, True)
+    assert curves.times(found, "steps", 0.1, True).time.tolist() == [2]
+    plane = runs.of_manifest(Manifest("plane-strength-frequency", "smoke", 1, (), {}, None, []))
+    assert (plane.metric, plane.threshold) == ("population/loss", None)
+
+
+def test_the_form_refuses_what_the_spec_refuses():
+    parts = {kind: form.EXAMPLE.get(kind, {"name": "uniform"})["name"] for kind in form.PART_FIELDS}
+    fields = [f for kind, part in parts.items() for f in form.part_fields(kind, part)] + form.other_fields()
+    given = {field.path: form.shown(field, form.EXAMPLE) for field in fields}
+    assert Spec.parse(form.spec_of(parts, given))
+    for path, wrong in {"model.depth": -1, "steps": -1, "optimizer.lr": 0, "plan.size": 2.5}.items():
+        with pytest.raises(InputError, match=path.split(".")[-1]):
+            Spec.parse(form.spec_of(parts, {**given, path: wrong}))
 
 
 def test_verdicts_are_those_of_check(folder):

@@ -4,16 +4,18 @@ early keeps its last value, and an accuracy is 0 from divergence on."""
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from lopsided.explore.runs import Placed
+from lopsided.explore.runs import Placed, text_of
 from lopsided.stats.times import Times, median, time_to_learn
 from lopsided.store.mirror import Mirror
 
+OWN = {"distinct": "distinct_samples", "seconds": "seconds"}
+"""Columns in which members of one arm may differ."""
 REMEMBERED = 6
 """Requests for curves that are kept."""
 AXES = {
@@ -32,21 +34,34 @@ class Curves:
     seeds: np.ndarray  # (M,)
     steps: np.ndarray  # (T,)
     samples: np.ndarray  # (T,)
-    distinct: np.ndarray  # (T,)
-    seconds: np.ndarray  # (T,)
+    own: Mapping[str, np.ndarray]
+    """`distinct` and `seconds`, (M, T): members of one arm may differ in them."""
     values: np.ndarray  # (M, T), NaN where nothing is known
+
+    def axis(self, name: str) -> np.ndarray:
+        """(T,) for a picture of all members: their mean where they differ."""
+        return _quiet(np.nanmean, self.own[name]) if name in self.own else getattr(self, name)
+
+    def axis_of(self, member: int, name: str) -> np.ndarray:
+        """(T,) a member's own."""
+        return self.own[name][member] if name in self.own else getattr(self, name)
 
     def band(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Median, lowest and highest member at each evaluation."""
         finite = np.where(np.isfinite(self.values), self.values, np.nan)
-        with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # a column without any finite value
-            return np.nanmedian(finite, 0), np.nanmin(finite, 0), np.nanmax(finite, 0)
+        return _quiet(np.nanmedian, finite), _quiet(np.nanmin, finite), _quiet(np.nanmax, finite)
+
+
+def _quiet(function: Callable[..., np.ndarray], values: np.ndarray) -> np.ndarray:
+    """Over members; NaN for a column without any finite value."""
+    with warnings.catch_warnings(action="ignore", category=RuntimeWarning):
+        return function(values, 0)
 
 
 def read(mirror: Mirror, arms: Sequence[Placed], metric: str, ended: bool = True) -> list[Curves]:
     """The curves of those arms that have rows; `ended`: of members that have reached their end."""
     found = mirror.rows([arm.digest for arm in arms], metric, ended)
-    return [_curves(arm, found[arm.digest], metric, ended) for arm in arms if arm.digest in found]
+    return [_curves(arm, found[arm.digest], metric) for arm in arms if arm.digest in found]
 
 
 class Reader:
@@ -67,36 +82,55 @@ class Reader:
         return self._found[key]
 
 
-def _curves(arm: Placed, rows: Mapping[str, np.ndarray], metric: str, ended: bool) -> Curves:
+def _curves(arm: Placed, rows: Mapping[str, np.ndarray], metric: str) -> Curves:
     seeds, member = np.unique(rows["seed"], return_inverse=True)
     steps, at = np.unique(rows["step"], return_inverse=True)
     value = np.ma.filled(np.ma.asarray(rows["value"], dtype=np.float64), np.nan)
-    values = np.full((len(seeds), len(steps)), np.nan)
-    values[member, at] = np.nan_to_num(value, nan=0.0) if metric.endswith("accuracy") else value
-    if ended:
-        last = np.zeros(len(seeds), int)
-        np.maximum.at(last, member, at)
-        kept = np.minimum(np.arange(len(steps)), last[:, None])
-        values = np.take_along_axis(values, kept, axis=1)
-    count = np.bincount(at)
-    samples, distinct, seconds = (
-        np.bincount(at, weights=np.asarray(rows[name], float)) / count
-        for name in ("samples", "distinct_samples", "seconds")
-    )
-    return Curves(arm, seeds, steps, samples, distinct, seconds, values)
+    value = np.nan_to_num(value, nan=0.0) if metric.endswith("accuracy") else value
+    _, job = np.unique(rows["job"].astype(str), return_inverse=True)
+    last, of, reached = (np.zeros(n, int) for n in (len(seeds), len(seeds), job.max() + 1))
+    np.maximum.at(last, member, at)
+    np.maximum.at(reached, job, at)
+    of[member] = job
+    times = np.arange(len(steps))
+    kept = np.minimum(times, last[:, None])  # a member that left early keeps its values
+    complete = np.zeros(len(seeds), bool)
+    complete[member] = rows["complete"]
+    unknown = (times > reached[of][:, None]) & ~complete[:, None]  # its job has not come so far
+
+    def matrix(column: np.ndarray) -> np.ndarray:
+        found = np.full((len(seeds), len(steps)), np.nan)
+        found[member, at] = column
+        found = np.take_along_axis(found, kept, axis=1)
+        return np.where(unknown, np.nan, found)
+
+    own = {name: matrix(np.asarray(rows[key], float)) for name, key in OWN.items()}
+    samples = np.bincount(at, weights=np.asarray(rows["samples"], float)) / np.bincount(at)
+    return Curves(arm, seeds, steps, samples, own, matrix(value))
 
 
-def times(curves: Curves, axis: str, metric: str, threshold: float) -> Times:
-    """When each member learned, on an axis: by the rule of the arm's spec if it is about this metric, else by the
-    threshold. Losses are learned when they fall to it."""
+def falls(found: Sequence[Curves]) -> bool:
+    """Whether the metric is lower at the end than at the start, in most arms."""
+    ends = [curves.band()[0][[0, -1]] for curves in found]
+    return sum(first > last for first, last in ends) * 2 > len(ends)
+
+
+def rule(curves: Curves, metric: str, threshold: float | None, down: bool) -> tuple[float, bool] | None:
+    """(value, whether it is reached from above) at which a member has learned: by the rule of the arm's spec if that is
+    about this metric, else by the threshold; None without either."""
     until: Mapping[str, Any] = curves.arm.spec.get("until") or {}
     if until.get("metric") == metric:
-        falls = until.get("at_least") is None
-        threshold = float(until["at_most"] if falls else until["at_least"])
-    else:
-        falls = metric.endswith("loss")
-    sign = -1.0 if falls else 1.0
-    return time_to_learn(getattr(curves, axis), sign * curves.values, sign * threshold)
+        down = until.get("at_least") is None
+        return float(until["at_most"] if down else until["at_least"]), down
+    return None if threshold is None else (threshold, down)
+
+
+def times(curves: Curves, axis: str, value: float, down: bool) -> Times:
+    """When each member learned, on its own axis."""
+    sign = -1.0 if down else 1.0
+    found = time_to_learn(np.arange(len(curves.steps)), sign * curves.values, sign * value)
+    own = [curves.axis_of(m, axis)[int(i)] for m, i in enumerate(found.time)]
+    return Times(np.array(own), found.censored)
 
 
 def cells(
@@ -104,8 +138,6 @@ def cells(
 ) -> tuple[list[Any], list[Any], np.ndarray]:
     """A matrix over two coordinates: the median of `number` (values of members by arm) over the members of all arms
     that lie in a cell; NaN where there is none, inf where half of them never learned."""
-    from lopsided.explore.runs import text_of
-
     pairs = [(text_of(c.arm.at.get(rows)), text_of(c.arm.at.get(columns)), number[c.arm.name]) for c in curves]
     high, wide = (_ordered([pair[i] for pair in pairs]) for i in (0, 1))
     found = np.full((len(high), len(wide)), np.nan)

@@ -17,6 +17,8 @@ from lopsided.stats.times import Times
 DASHES = ("solid", "dash", "dot", "dashdot")
 MOST_LINES = 320
 """Lines of single members in one picture; more would take a browser seconds."""
+MOST_BANDS = 8
+"""Arms whose ranges are drawn; more would hide each other."""
 MOST_DOTS = 640
 """Times of single members in one picture."""
 
@@ -39,7 +41,10 @@ def colours(arms: Sequence[Any], coordinate: str | None) -> dict[str, tuple[str,
             sample_colorscale("Viridis", list(np.linspace(0, 0.9, len(values)))) if len(values) > 1 else ["#0072B2"]
         )
     else:
-        shades = [PALETTE[i % len(PALETTE)] for i in range(len(values))]
+        few = len(values) <= len(PALETTE)
+        shades = (
+            PALETTE[: len(values)] if few else sample_colorscale("Turbo", list(np.linspace(0.05, 0.95, len(values))))
+        )
     by_value: dict[str, str] = dict(zip(values, map(str, shades), strict=True))
     return {arm.name: (by_value[str(arm.at.get(coordinate))], "solid") for arm in arms}
 
@@ -53,10 +58,10 @@ def lines(
     shades: Mapping[str, tuple[str, str]],
 ) -> go.Figure:
     """Medians with bands from the lowest to the highest member, or every member."""
-    figure = go.Figure()
+    figure, bands, medians = go.Figure(), [], []
     for curves in found:
         colour, dash = shades[curves.arm.name]
-        x = getattr(curves, axis)
+        x = curves.axis(axis)
         shared: dict[str, Any] = {"mode": "lines", "legendgroup": curves.arm.name, "name": curves.arm.name}
         if members:
             few = drawn_each(len(found), MOST_LINES)
@@ -71,13 +76,14 @@ def lines(
             continue
         middle, low, high = curves.band()
         edge = {**shared, "hoverinfo": "skip", "showlegend": False, "line": {"width": 0}}
-        if len(curves.seeds) > 1:
-            figure.add_scatter(x=x, y=high, **edge)
-            figure.add_scatter(x=x, y=low, fill="tonexty", fillcolor=_faint(colour), **edge)
+        if len(curves.seeds) > 1 and len(found) <= MOST_BANDS:
+            bands.append({**edge, "x": x, "y": high})
+            bands.append({**edge, "x": x, "y": low, "fill": "tonexty", "fillcolor": _faint(colour)})
         said = f"%{{y:.4g}} at %{{x:,.6~g}} ({len(curves.seeds)} members)"
-        figure.add_scatter(
-            x=x, y=middle, line={"color": colour, "width": 2, "dash": dash}, hovertemplate=said, **shared
-        )
+        stroke = {"color": colour, "width": 2, "dash": dash}
+        medians.append({**shared, "x": x, "y": middle, "line": stroke, "hovertemplate": said})
+    for trace in (*bands, *medians):  # medians lie on top
+        figure.add_scatter(**trace)
     return _laid_out(figure, AXES[axis], METRIC_LABEL.get(metric, metric), log)
 
 

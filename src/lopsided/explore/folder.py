@@ -65,8 +65,10 @@ class Folder:
             except (OSError, StoreError) as error:
                 whole, self.trouble = True, str(error)
             except Exception as error:  # the page goes on with what it has, and says why it is old
-                whole, self.trouble = True, f"{type(error).__name__}: {error}"
-                print(f"lopsided: explore: {self.trouble}", file=sys.stderr)
+                whole, said = True, f"{type(error).__name__}: {error}"
+                if said != self.trouble:
+                    print(f"lopsided: explore: {said}", file=sys.stderr)
+                self.trouble = said
             if whole:
                 self._stop.wait(LOOK_SECONDS)
 

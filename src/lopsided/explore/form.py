@@ -31,8 +31,6 @@ class Field(NamedTuple):
     """Dotted, for example `task.d`."""
     kind: Literal["integer", "number", "boolean", "choice", "text", "json"]
     default: Any
-    low: float | None = None
-    high: float | None = None
     choices: Sequence[Any] = ()
 
 
@@ -80,12 +78,11 @@ def other_fields() -> list[Field]:
 
 def _field(path: str, said: Mapping[str, Any], needed: bool) -> Field:
     said, default = _resolved(said), None if needed else said.get("default")
-    ends = said.get("minimum", said.get("exclusiveMinimum")), said.get("maximum", said.get("exclusiveMaximum"))
     if "enum" in said:
         return Field(path, "choice", default, choices=said["enum"])
     kind = said.get("type")
     if kind in ("integer", "number"):
-        return Field(path, kind, default, *ends)
+        return Field(path, kind, default)
     if kind == "boolean":
         return Field(path, "boolean", default)
     if kind == "string":

@@ -32,8 +32,8 @@ class Run(NamedTuple):
     scale: str
     arms: tuple[Placed, ...]
     metric: str
-    threshold: float
-    """What counts as learned where an arm's spec does not say it."""
+    threshold: float | None
+    """What counts as learned, of that metric, where an arm's spec does not say it; None: nobody said it."""
 
     def coordinates(self) -> dict[str, list[Any]]:
         """The values of each coordinate, in order of appearance. Lists are texts here."""
@@ -59,7 +59,7 @@ def of_manifest(manifest: Manifest) -> Run:
         for name, arm in manifest.arms.items()
     ]
     known = {row["name"]: row for row in catalog()}.get(manifest.recipe, {})
-    metric, threshold = known.get("metric", "test/accuracy"), known.get("threshold") or 0.9
+    metric, threshold = known.get("metric", "test/accuracy"), known.get("threshold", 0.9)
     return Run(manifest.label, manifest.recipe, manifest.scale, tuple(arms), metric, threshold)
 
 

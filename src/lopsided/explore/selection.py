@@ -9,8 +9,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from lopsided.explore.curves import Curves, Reader
 from lopsided.explore.runs import OTHERS, Placed, Run, text_of
+from lopsided.store.mirror import Mirror
 
 MOST_ARMS = 16
 """Arms in one picture of lines."""
@@ -33,34 +36,44 @@ def choose(run: Run, metric: str, slices: Mapping[str, Sequence[Any]]) -> Chosen
 
 
 def read(reader: Reader, chosen: Chosen, everything: bool) -> list[Curves]:
-    """Their curves; without `everything` at most MOST_ARMS arms."""
-    return reader.curves(chosen.arms if everything else chosen.arms[:MOST_ARMS], chosen.metric)
+    """Their curves; without `everything` of the first MOST_ARMS arms that have any."""
+    if everything:
+        return reader.curves(chosen.arms, chosen.metric)
+    found: list[Curves] = []
+    for i in range(0, len(chosen.arms), MOST_ARMS):
+        found += reader.curves(chosen.arms[i : i + MOST_ARMS], chosen.metric)
+        if len(found) >= MOST_ARMS:
+            break
+    return found[:MOST_ARMS]
 
 
-def left_out(chosen: Chosen, drawn: int, everything: bool) -> str:
+def left_out(chosen: Chosen, drawn: int) -> str:
     """What the picture does not show."""
     n = len(chosen.arms)
-    if everything or n <= MOST_ARMS:
-        return "" if drawn == n else f"{n - drawn} of {n} arms have no complete member with this metric."
-    return f"The first {drawn} of {n} arms are drawn; choose values of the coordinates to see others."
+    if drawn == MOST_ARMS < n:
+        return f"The first {drawn} of {n} arms are drawn; choose values of the coordinates to see others."
+    return "" if drawn == n else f"{n - drawn} of {n} arms have no complete member with this metric."
 
 
-def csv(found: Sequence[Curves], metric: str) -> str:
-    """One line for each member and evaluation."""
+def csv(mirror: Mirror, chosen: Chosen) -> str:
+    """What was measured: one line for each complete member and evaluation, of all chosen arms."""
     text = io.StringIO()
-    keys = list(dict.fromkeys(key for each in found for key in each.arm.at))
+    keys = list(dict.fromkeys(key for arm in chosen.arms for key in arm.at))
+    columns = ("seed", "step", "samples", "distinct_samples", "seconds", "value")
     lines = writer.writer(text)
-    lines.writerow(["arm", *keys, "seed", "step", "samples", "distinct_samples", "seconds", metric])
-    for each in found:
-        at = [each.arm.name, *(text_of(each.arm.at[key]) if key in each.arm.at else "" for key in keys)]
-        axes = list(zip(each.steps, each.samples, each.distinct, each.seconds, strict=True))
-        for seed, values in zip(each.seeds, each.values, strict=True):
-            lines.writerows([*at, seed, *axis, value] for axis, value in zip(axes, values, strict=True))
+    lines.writerow(["arm", *keys, *columns[:-1], chosen.metric])
+    found = mirror.rows([arm.digest for arm in chosen.arms], chosen.metric)
+    for arm in chosen.arms:
+        at = [arm.name, *(text_of(arm.at[key]) if key in arm.at else "" for key in keys)]
+        rows = found.get(arm.digest)
+        if rows is not None:
+            known = [np.ma.filled(np.ma.asarray(rows[name]).astype(object), "") for name in columns]
+            lines.writerows([*at, *row] for row in zip(*known, strict=True))
     return text.getvalue()
 
 
 def command(chosen: Chosen, root: Path) -> str:
-    """The `lopsided query` that gives the rows of the picture."""
+    """The `lopsided query` that gives the rows of all chosen arms."""
     run = chosen.run
     if run.label == OTHERS:
         names = ", ".join(f"'{arm.digest}'" for arm in chosen.arms)

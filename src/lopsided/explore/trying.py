@@ -58,8 +58,8 @@ class Tries:
         from lopsided.core.spec import Spec
 
         parsed = Spec.parse(spec)
-        if not 1 <= seeds <= 10_000:
-            raise InputError(f"seeds = {seeds}: between 1 and 10000")
+        if not 1 <= seeds <= 10_000 or seeds != int(seeds):
+            raise InputError(f"seeds = {seeds}: a whole number between 1 and 10000")
         name = f"try-{parsed.content_hash()[:8]}"
         if any(each.name == name and each.process.poll() is None for each in self.all):
             raise InputError(f"{name} is running already")

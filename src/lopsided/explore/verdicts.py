@@ -72,11 +72,8 @@ class Verdicts:
             run = self._folder.runs.get(row["run"])
             if run is not None and run.recipe in self.recipes and run.scale in ("laptop", "paper"):
                 done.setdefault(run.recipe, []).append((row["run"], row["done"]))
-        complete = len(self._folder.mirror.survey.complete)
         return {
-            name: runs
-            for name, runs in done.items()
-            if any(n for _, n in runs) and self._decided.get(name) != runs and complete
+            name: runs for name, runs in done.items() if any(n for _, n in runs) and self._decided.get(name) != runs
         }
 
 

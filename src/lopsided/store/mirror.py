@@ -169,13 +169,14 @@ class Mirror:
 
     def rows(self, specs: Iterable[str], metric: str, complete: bool = True) -> Mapping[str, Mapping[str, np.ndarray]]:
         """Rows of one metric by spec, ordered by seed and step: NumPy columns seed, step, samples, distinct_samples,
-        seconds, diverged, value. `complete`: of members that have reached their end; else of all."""
+        seconds, diverged, value, job, complete. `complete`: of members that have reached their end; else of all."""
         ids, of = self._of("spec", specs), self._ids["metric"].get(metric)
         if not ids or of is None:
             return {}
         with self._asking() as con:
             found = con.execute(
-                "SELECT r.spec_id, r.seed, r.step, r.samples, r.distinct_samples, r.seconds, r.diverged, r.value "
+                "SELECT r.spec_id, r.seed, r.step, r.samples, r.distinct_samples, r.seconds, r.diverged, r.value, "
+                "m.job, m.complete "
                 "FROM rows r JOIN parts p USING (part) "
                 "JOIN members m ON r.spec_id = m.spec_id AND r.seed = m.seed AND p.job = m.job "
                 f"WHERE r.metric_id = {of} AND r.spec_id IN ({ids}) {'AND m.complete' if complete else ''} "

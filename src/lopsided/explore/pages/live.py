@@ -9,6 +9,7 @@ from dash import Dash, Input, Output, dcc, html, no_update
 from lopsided.explore import curves, draw
 from lopsided.explore.folder import Folder
 from lopsided.explore.pages.parts import choose, graph, labelled, table
+from lopsided.report.text import duration
 
 METRICS = ("test/accuracy", "test/loss", "train/loss")
 MOST_ARMS = 12
@@ -82,7 +83,10 @@ def _tables(folder: Folder) -> Any:
              f"pid {each['pid']} on {each['host']}", _left(each["seconds_left"]))
             for each in status["running"]
         ]  # fmt: skip
-        found += [html.H2("Running jobs"), table(("job", "members", "step", "", "process", "time left"), jobs)]
+        found += [
+            html.H2("Running jobs"),
+            table(("job", "members", "step", "", "process", "time left to the process"), jobs),
+        ]
     for key, title in (("failed", "Failures"), ("stale", "Jobs whose process is gone"), ("damaged", "Damaged parts")):
         if status[key]:
             heads = [name for name in status[key][0] if name != "specs"]
@@ -98,6 +102,4 @@ def _bar(done: int, of: int) -> html.Progress:
 
 
 def _left(seconds: float | None) -> str:
-    from lopsided.report.text import duration
-
     return "" if seconds is None else duration(seconds)

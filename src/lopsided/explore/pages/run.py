@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import parse_qs
 
-from dash import ALL, ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
+from dash import ALL, ClientsideFunction, Dash, Input, Output, State, ctx, dcc, html, no_update
 
 from lopsided.explore import curves, draw, selection
 from lopsided.explore.folder import Folder
-from lopsided.explore.pages.parts import choose, filters, graph, labelled, pick, table
+from lopsided.explore.pages import pictures
+from lopsided.explore.pages.parts import choose, filters, graph, labelled, pick
 
 CHARTS = {"curves": "curves", "times": "times to learn", "heat": "heat map"}
-MEASURES = {"steps": "steps to learn", "samples": "compute to learn", "final": "last value of the metric"}
 EACH = "arm"
 """Choice of a colour for each arm."""
 
@@ -22,12 +22,12 @@ def layout(folder: Folder, search: str) -> list[Any]:
     """What is drawn on top, the other controls beside the picture."""
     runs = list(folder.runs)
     asked = parse_qs(search.lstrip("?")).get("run", [""])[0]
-    if not runs:
+    if not runs and not asked:
         return [html.P("This folder holds no run yet. The view “try” starts a small one.")]
     log = dcc.Checklist(id="run-log", options=["x", "y"], value=[], inline=True, className="radio")
     threshold = dcc.Input(id="run-threshold", type="number", debounce=True, step="any")
     first = [
-        labelled("Run", choose("run-label", runs, asked if asked in runs else runs[0])),
+        labelled("Run", choose("run-label", [*runs, *([asked] if asked not in ("", *runs) else [])], asked or runs[0])),
         labelled("Metric", choose("run-metric", [], None)),
         labelled("Picture", pick("run-chart", CHARTS, "curves")),
     ]
@@ -36,14 +36,14 @@ def layout(folder: Folder, search: str) -> list[Any]:
         labelled("Log axes", log),
         labelled("Members", pick("run-members", {"band": "median and range", "each": "every member"}, "band")),
         labelled("Colour", choose("run-colour", [EACH], EACH)),
-        labelled("Learned at (where a spec has no rule of its own)", threshold),
+        labelled("Learned at (where a spec has no rule for this metric)", threshold),
         html.Fieldset([html.Legend("Arms"), html.Div(id="run-coordinates")]),
         html.Fieldset(
             [
                 html.Legend("Heat map"),
                 labelled("Rows", choose("run-rows", [], None)),
                 labelled("Columns", choose("run-columns", [], None)),
-                labelled("Value", pick("run-measure", MEASURES, "steps")),
+                labelled("Value", pick("run-measure", pictures.MEASURES, "steps")),
             ]
         ),
     ]
@@ -80,15 +80,23 @@ def register(app: Dash, folder: Folder) -> None:
 
 
 def _register_controls(app: Dash, folder: Folder) -> None:
-    @app.callback(Output("run-version", "data"), Input("run-tick", "n_intervals"), State("run-version", "data"))
-    def tick(_: Any, seen: Any) -> Any:
-        """Draw again when more rows can be read."""
-        return no_update if seen == folder.mirror.version else folder.mirror.version
+    @app.callback(
+        Output("run-version", "data"),
+        Output("run-label", "options"),
+        Input("run-tick", "n_intervals"),
+        State("run-version", "data"),
+        State("run-label", "value"),
+        State("run-label", "options"),
+    )
+    def tick(_: Any, seen: Any, label: str, known: list[str]) -> Any:
+        """Draw again when more can be read; name runs that are new."""
+        now = [folder.mirror.version, len(folder.runs)]
+        runs = [*folder.runs, *([label] if label not in folder.runs else [])]
+        return no_update if seen == now else now, no_update if runs == known else runs
 
     @app.callback(
         Output("run-metric", "options"),
         Output("run-metric", "value"),
-        Output("run-threshold", "value"),
         Output("run-colour", "options"),
         Output("run-colour", "value"),
         Output("run-coordinates", "children"),
@@ -104,15 +112,15 @@ def _register_controls(app: Dash, folder: Folder) -> None:
     def choose_run(label: str, _: Any, metric: str, known: list[str]) -> Any:
         run = folder.runs.get(label)
         if run is None:
-            return (no_update,) * 10
+            return (no_update,) * 9
         metrics = folder.mirror.metrics(arm.digest for arm in run.arms)
         if known and metrics == known and _asked_by("run-version"):
-            return (no_update,) * 10
+            return (no_update,) * 9
         if metric not in metrics:
             liked = [m for m in (run.metric, "test/accuracy", "test/loss") if m in metrics]
             metric = (liked or metrics or [""])[0]
         if _asked_by("run-version") and known:
-            return (metrics, metric, *(no_update,) * 8)
+            return (metrics, metric, *(no_update,) * 7)
         several = {key: values for key, values in run.coordinates().items() if len(values) > 1}
         keys = list(several)
         slices = [
@@ -122,9 +130,15 @@ def _register_controls(app: Dash, folder: Folder) -> None:
         ]  # fmt: skip
         second = keys[1] if len(keys) > 1 else keys[0] if keys else None
         return (
-            metrics, metric, run.threshold, [EACH, *keys], EACH,
+            metrics, metric, [EACH, *keys], EACH,
             filters(slices) if slices else "One arm.", keys, keys[0] if keys else None, keys, second,
         )  # fmt: skip
+
+    @app.callback(Output("run-threshold", "value"), Input("run-metric", "value"), State("run-label", "value"))
+    def threshold(metric: str, label: str) -> Any:
+        """What the recipe says of its own metric; nothing of others."""
+        run = folder.runs.get(label)
+        return run.threshold if run is not None and metric == run.metric else None
 
 
 def _register_picture(app: Dash, folder: Folder) -> None:
@@ -162,27 +176,28 @@ def _register_picture(app: Dash, folder: Folder) -> None:
             return draw.nothing("No rows of this run have been read yet."), _reading(folder), "", None
         found = selection.choose(run, metric, _slices(values, ids))
         drawn = selection.read(folder.reader, found, everything=chart == "heat")
-        at = run.threshold if threshold is None else threshold
         if not drawn:
-            return draw.nothing("No member of these arms is complete."), _reading(folder), "", None
+            why = "No member of these arms is complete yet; the view “live” shows unfinished ones."
+            return draw.nothing(why), _reading(folder), "", None
         shades = draw.colours([each.arm for each in drawn], None if colour == EACH else colour)
-        learned = [(each, curves.times(each, axis, metric, at)) for each in drawn]
         if chart == "curves":
             figure = draw.lines(drawn, metric, axis, log, members == "each", shades)
         elif chart == "times":
-            figure = draw.strips(learned, axis, log, shades)
+            learned = pictures.learned(drawn, axis, metric, threshold)
+            figure = draw.strips(learned, axis, log, shades) if learned else draw.nothing(pictures.NO_RULE)
         else:
-            figure = _heat(drawn, metric, at, rows, columns, measure, "y" in log)
-        lines = [] if chart == "heat" else _lines(learned, drawn)
-        note = [_reading(folder), selection.left_out(found, len(drawn), chart == "heat")]
+            figure = pictures.heat(drawn, metric, threshold, rows, columns, measure, "y" in log)
+        note = [_reading(folder), selection.left_out(found, len(drawn))]
         if chart == "times" or (chart == "curves" and members == "each"):
             few = draw.drawn_each(len(drawn), draw.MOST_DOTS if chart == "times" else draw.MOST_LINES)
             note.append(f"The first {few} members of each arm are drawn." if few < _most(drawn) else "")
+        elif chart == "curves" and len(drawn) > draw.MOST_BANDS:
+            note.append(f"Ranges are drawn for at most {draw.MOST_BANDS} arms.")
         return (
             figure.update_layout(uirevision=f"{label} {metric} {chart} {axis}"),
             " ".join(filter(None, note)),
             selection.command(found, folder.root),
-            lines,
+            [] if chart == "heat" else pictures.arms_table(drawn, axis, metric, threshold),
         )
 
     @app.callback(
@@ -196,8 +211,7 @@ def _register_picture(app: Dash, folder: Folder) -> None:
         if run is None or not metric:
             return no_update
         found = selection.choose(run, metric, _slices(values, ids))
-        text = selection.csv(selection.read(folder.reader, found, everything=True), metric)
-        return dcc.send_string(text, f"{label}-{metric.replace('/', '-')}.csv")
+        return dcc.send_string(selection.csv(folder.mirror, found), f"{label}-{metric.replace('/', '-')}.csv")
 
 
 def _slices(values: Sequence[Sequence[Any]], ids: Sequence[dict[str, str]]) -> dict[str, Sequence[Any]]:
@@ -205,36 +219,7 @@ def _slices(values: Sequence[Sequence[Any]], ids: Sequence[dict[str, str]]) -> d
 
 
 def _asked_by(component: str) -> bool:
-    from dash import ctx
-
     return ctx.triggered_id == component
-
-
-def _heat(drawn: Any, metric: str, at: float, rows: str, columns: str, measure: str, log: bool) -> Any:
-    if not rows:
-        return draw.nothing("The arms of this run differ in nothing.")
-    if measure == "final":
-        number = {each.arm.name: each.values[:, -1] for each in drawn}
-    else:
-        number = {each.arm.name: curves.times(each, measure, metric, at).ordinal for each in drawn}
-    high, wide, values = curves.cells(drawn, rows, columns, number)
-    label = f"last {metric}" if measure == "final" else MEASURES[measure]
-    return draw.heat(high, wide, values, (rows, columns, f"median {label}"), log)
-
-
-def _lines(learned: Any, drawn: Sequence[Any]) -> Any:
-    """The arms as a table."""
-    from lopsided.report.text import number
-
-    lines = []
-    for each, times in learned:
-        middle, low, high = (band[-1] for band in each.band())
-        median = "–" if times.median == float("inf") else number(times.median)
-        lines.append(
-            (each.arm.name, len(each.seeds), f"{number(middle)} [{number(low)}, {number(high)}]", median,
-             f"{int(times.censored.sum())} of {len(each.seeds)}")
-        )  # fmt: skip
-    return table(("arm", "members", "last value: median [range]", "median time to learn", "never learned"), lines)
 
 
 def _most(drawn: Sequence[Any]) -> int:

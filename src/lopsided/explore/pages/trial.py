@@ -22,7 +22,7 @@ def layout(folder: Folder) -> list[Any]:
     start = [
         labelled("Start from", choose("try-run", runs, OWN)),
         labelled("Arm", choose("try-arm", ["–"], "–")),
-        labelled("Seeds", dcc.Input(id="try-seeds", type="number", value=4, min=1, max=10_000, step=1)),
+        labelled("Seeds", dcc.Input(id="try-seeds", type="number", value=4, step="any")),
     ]
     return [
         html.Div(start, className="controls"),
@@ -90,7 +90,9 @@ def _register_runs(app: Dash, tries: Tries, address: str) -> None:
         parts = {each["kind"]: name for each, name in zip(kinds, names, strict=True)}
         given = {each["path"]: value for each, value in zip(paths, values, strict=True)}
         try:
-            found = tries.start(form.spec_of(parts, given), 0 if seeds is None else seeds)
+            if seeds is None:
+                raise InputError("seeds: empty")
+            found = tries.start(form.spec_of(parts, given), seeds)
         except InputError as error:
             return html.Span(str(error), className="wrong")
         return f"{found.name} started."
@@ -145,9 +147,7 @@ def _input(field: Field, spec: Any) -> html.Div:
     if field.kind in ("choice", "boolean"):
         options = [{"label": str(v), "value": v} for v in (field.choices or (True, False))]
         return labelled(label, choose(identity, options, value))
-    if field.kind in ("integer", "number"):
-        ends: dict[str, Any] = {key: end for key, end in (("min", field.low), ("max", field.high)) if end is not None}
-        step = 1 if field.kind == "integer" else "any"
-        return labelled(label, dcc.Input(id=identity, type="number", value=value, step=step, **ends))
+    if field.kind in ("integer", "number"):  # without limits here: the browser would send nothing, not the wrong number
+        return labelled(label, dcc.Input(id=identity, type="number", value=value, step="any"))
     hint = "JSON" if field.kind == "json" else ""
     return labelled(label, dcc.Input(id=identity, type="text", value=value, placeholder=hint))

@@ -1,0 +1,58 @@
+"""The picture and the table of the view `run`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lopsided.explore import curves, draw
+from lopsided.explore.curves import Curves
+from lopsided.explore.pages.parts import table
+from lopsided.report.text import number
+from lopsided.stats.times import Times
+
+MEASURES = {"steps": "steps to learn", "samples": "compute to learn", "final": "last value of the metric"}
+"""What a heat map can show."""
+NO_RULE = "Say on the left at which value of this metric a member has learned."
+
+
+def learned(drawn: Sequence[Curves], axis: str, metric: str, threshold: float | None) -> list[tuple[Curves, Times]]:
+    """Times of the arms for which somebody says when a member has learned."""
+    down = curves.falls(drawn)
+    rules = [(each, curves.rule(each, metric, threshold, down)) for each in drawn]
+    return [(each, curves.times(each, axis, *rule)) for each, rule in rules if rule is not None]
+
+
+def heat(
+    drawn: Sequence[Curves], metric: str, threshold: float | None, rows: str, columns: str, measure: str, log: bool
+) -> Any:
+    """A matrix over two coordinates."""
+    if not rows:
+        return draw.nothing("The arms of this run differ in nothing.")
+    if measure == "final":
+        values = {each.arm.name: each.values[:, -1] for each in drawn}
+    else:
+        found = learned(drawn, measure, metric, threshold)
+        if not found:
+            return draw.nothing(NO_RULE)
+        drawn, values = [each for each, _ in found], {each.arm.name: times.ordinal for each, times in found}
+    high, wide, cells = curves.cells(drawn, rows, columns, values)
+    label = f"last {metric}" if measure == "final" else MEASURES[measure]
+    return draw.heat(high, wide, cells, (rows, columns, f"median {label}"), log)
+
+
+def arms_table(drawn: Sequence[Curves], axis: str, metric: str, threshold: float | None) -> Any:
+    """The arms: their last values, and when they learned where somebody says what that is."""
+    by_arm = {each.arm.name: times for each, times in learned(drawn, axis, metric, threshold)}
+    down, lines = curves.falls(drawn), []
+    for each in drawn:
+        middle, low, high = (band[-1] for band in each.band())
+        line: list[Any] = [each.arm.name, len(each.seeds), f"{number(middle)} [{number(low)}, {number(high)}]"]
+        times, rule = by_arm.get(each.arm.name), curves.rule(each, metric, threshold, down)
+        if times is not None and rule is not None:
+            median = "–" if times.median == float("inf") else number(times.median)
+            said = f"{'≤' if rule[1] else '≥'} {number(rule[0])}"
+            line += [median, said, f"{int(times.censored.sum())} of {len(each.seeds)}"]
+        lines.append(line)
+    more = [f"median {curves.AXES[axis]} to learn", "learned at", "never learned"] if by_arm else []
+    return table(["arm", "members", "last value: median [range]", *more], lines)
