@@ -70,7 +70,7 @@ def at(r: Results, alpha: float, data) -> Times:
     return times(r.arm(alpha=alpha, data=data))
 
 
-def ahead(fast, of, at_least: float = 1.0):
+def needs_fewer(fast, of, at_least: float = 1.0):
     """Of two (exponent, data), the first needs fewer samples."""
     return lambda r: decisions.faster(at(r, *of), at(r, *fast), "samples", at_least)
 
@@ -104,19 +104,28 @@ def figure(r: Results) -> Figure:
     learned = np.array([[1 - each.censored.mean() for each in row] for row in cells])
     known = np.log10(np.where(np.isfinite(cost), cost, np.nan))
     low, high = (float(f(known)) if np.isfinite(known).any() else 0.0 for f in (np.nanmin, np.nanmax))
-    best = np.unravel_index(np.argmin(cost), cost.shape)
+    row, column = divmod(int(np.argmin(cost)), cost.shape[1])
     ticks = [f"{each:,}" if isinstance(each, int) else each for each in columns], [f"{a:g}" for a in alphas]
     labels = "distinct samples", "exponent of the skills' law"
     lines = []
     for i, a in enumerate(alphas[:: max(1, len(alphas) // 5)]):
         fresh = at(r, a, FRESH).median
-        row = np.array([at(r, a, size).median for size in SIZES[r.scale]])
-        ratio = np.where(np.isfinite(row), row, np.nan) / fresh
+        few = np.array([at(r, a, size).median for size in SIZES[r.scale]])
+        ratio = np.where(np.isfinite(few), few, np.nan) / fresh
         lines.append(over_members(f"exponent {a:g}", np.array(SIZES[r.scale], float), ratio[None], i))
     title = "Few distinct samples against fresh ones"
     price = Panel(title, "distinct samples", "samples to learn / those of fresh data", lines, log_x=True, log_y=True)
     panels = [
-        Heat("Median samples to learn (white: never)", *labels, known, "log₁₀ samples", low, high, *ticks, mark=best),
+        Heat(
+            "Median samples to learn (white: never)",
+            *labels,
+            known,
+            "log₁₀ samples",
+            low,
+            high,
+            *ticks,
+            mark=(row, column),
+        ),
         Heat("Share of members that learned", *labels, learned, "share", 0.0, 1.0, *ticks),
         price,
     ]
@@ -149,7 +158,7 @@ recipe = Recipe(
         Statement(
             "under exponent 2, fresh samples are ahead of 512 repeated ones",
             NOT_PUBLISHED,
-            ahead((2.0, FRESH), of=(2.0, FEW)),
+            needs_fewer((2.0, FRESH), of=(2.0, FEW)),
             history=SEEN,
         ),
         Statement(
@@ -167,25 +176,25 @@ recipe = Recipe(
         Statement(
             "both together beat repetition alone: 512 samples under exponent 1 against 512 under uniform skills",
             NOT_PUBLISHED,
-            ahead((1.0, FEW), of=(0.0, FEW)),
+            needs_fewer((1.0, FEW), of=(0.0, FEW)),
             history=SEEN,
         ),
         Statement(
             "both together beat frequency alone: 512 samples under exponent 1 against fresh ones",
             NOT_PUBLISHED,
-            ahead((1.0, FEW), of=(1.0, FRESH)),
+            needs_fewer((1.0, FEW), of=(1.0, FRESH)),
             history=SEEN,
         ),
         Statement(
             "under exponent 1, a set that grows needs fewer samples than fresh data",
             "a small set first is faster (paper C, without skills)",
-            ahead((1.0, GROWING), of=(1.0, FRESH)),
+            needs_fewer((1.0, GROWING), of=(1.0, FRESH)),
             history=SEEN,
         ),
         Statement(
             "under uniform skills, a set that grows needs fewer samples than fresh data",
             "a small set first is faster (paper C, without skills)",
-            ahead((0.0, GROWING), of=(0.0, FRESH)),
+            needs_fewer((0.0, GROWING), of=(0.0, FRESH)),
             history=SEEN,
         ),
         Statement(

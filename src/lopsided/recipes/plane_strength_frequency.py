@@ -77,7 +77,7 @@ def at(share: float, **where):
     return lambda r: times(r.arm(**where), share)
 
 
-def ahead(fast, of):
+def needs_fewer(fast, of):
     return lambda r: decisions.faster(of(r), fast(r), "steps")
 
 
@@ -153,19 +153,19 @@ recipe = Recipe(
         for claim, test in (
             (
                 "strengths of exponent 1: to 10 % of the loss, exponent 1 needs fewer steps than uniform frequencies",
-                ahead(at(LOOSE, **POWER_1), of=at(LOOSE, **UNIFORM_1)),
+                needs_fewer(at(LOOSE, **POWER_1), of=at(LOOSE, **UNIFORM_1)),
             ),
             (
                 "… to 1 % of the loss, uniform frequencies need fewer than exponent 1",
-                ahead(at(STRICT, **UNIFORM_1), of=at(STRICT, **POWER_1)),
+                needs_fewer(at(STRICT, **UNIFORM_1), of=at(STRICT, **POWER_1)),
             ),
             (
                 "strengths of exponent .6: uniform frequencies need fewer steps to 10 % already",
-                ahead(at(LOOSE, alpha=0.0, beta=0.6), of=at(LOOSE, alpha=1.0, beta=0.6)),
+                needs_fewer(at(LOOSE, alpha=0.0, beta=0.6), of=at(LOOSE, alpha=1.0, beta=0.6)),
             ),
             (
                 "strengths of exponent 2: frequencies of exponent 1 need fewer steps even to 1 %",
-                ahead(at(STRICT, alpha=1.0, beta=2.0), of=at(STRICT, alpha=0.0, beta=2.0)),
+                needs_fewer(at(STRICT, alpha=1.0, beta=2.0), of=at(STRICT, alpha=0.0, beta=2.0)),
             ),
             (
                 "a law that is annealed is as fast as exponent 1 to 10 %, within 25 %",
@@ -177,7 +177,7 @@ recipe = Recipe(
             ),
             (
                 "with the weakest features most frequent, exponent 1 needs more steps to 10 % than uniform frequencies",
-                ahead(at(LOOSE, **UNIFORM_1), of=at(LOOSE, law=REVERSED, beta=1.0)),
+                needs_fewer(at(LOOSE, **UNIFORM_1), of=at(LOOSE, law=REVERSED, beta=1.0)),
             ),
             ("steps to 10 % are those of the theory, within 20 %, on average over the plane", as_expected),
         )
