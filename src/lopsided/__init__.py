@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lopsided import data, models, optim, plans, probes, skills, stats, tasks, theory
-    from lopsided.api.advising import Advised, advise
     from lopsided.api.batches import batches
     from lopsided.api.checking import check
     from lopsided.api.comparing import Comparison, Curves, compare
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from lopsided.core.errors import InputError
     from lopsided.core.registry import register
     from lopsided.core.spec import Spec
+    from lopsided.runs.any_training import Advised, advise
     from lopsided.store.parts import Store
 
 __all__ = [
@@ -62,8 +62,8 @@ __all__ = [
 ]
 
 _WHERE = {
-    "Advised": "lopsided.api.advising",
-    "advise": "lopsided.api.advising",
+    "Advised": "lopsided.runs.any_training",
+    "advise": "lopsided.runs.any_training",
     "Comparison": "lopsided.api.comparing",
     "Curves": "lopsided.api.comparing",
     "InputError": "lopsided.core.errors",

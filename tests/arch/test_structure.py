@@ -72,7 +72,7 @@ def test_flags_are_frozen():
             *("--export", "--json", "--law", "--rank-order", "--seed", "--set", "--split", "--tokens", "-n"),
         ],
         "cost": ["--devices", "--json", "--on", "--scale", "--seeds", "--set", "--utilisation"],
-        "advise": ["--budget", "--json", "--out", "--rates", "--target"],
+        "advise": ["--budget", "--json", "--out", "--rates", "--samples", "--skill", "--target", "--train"],
         "explore": ["--port"],
         "worker": ["--idle", "--out", "--stop"],
         "report": ["--output", "-o"],

@@ -149,7 +149,7 @@ def test_rows_of_other_runs_are_not_counted_as_its_time(tmp_path):
         (["spec.json", "--target", "accuracy"], "valid is an accuracy"),
         (["spec.json", "--rates", "0"], "above 0"),
         (["spec.json", "--budget", "soon"], "--budget"),
-        (["data.parquet"], "lopsided.advise in Python"),
+        (["data.parquet"], "--train FILE.py"),
         (["full.json"], "nothing can be shaped"),
     ],
 )

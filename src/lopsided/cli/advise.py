@@ -1,10 +1,10 @@
-"""`lopsided advise`: which shape should the data of a spec have?"""
+"""`lopsided advise`: which shape should data have? For a spec, a training function, or a table of one's own."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -12,74 +12,158 @@ from lopsided.cli.options import OUT, Json, Out
 from lopsided.core.errors import InputError
 from lopsided.report.as_json import print_json
 
+if TYPE_CHECKING:
+    from lopsided.core.spec import Spec
+    from lopsided.runs.advice import Goal
+    from lopsided.runs.questions import Question
+
 
 def advise(
-    spec: Path,
+    what: Path,
     /,
     *,
     target: str | None = None,
     budget: str | None = None,
     rates: Annotated[tuple[float, ...], Parameter(consume_multiple=True, negative="")] = (1.0,),
+    train: Path | None = None,
+    skill: str | None = None,
+    samples: int | None = None,
     out: Out = OUT,
     as_json: Json = False,
 ) -> None:
-    """Try shapes of a spec's data, and test the best one on fresh seeds. The same command goes on where it was stopped.
+    """Try shapes of data, and test the best one on fresh seeds. The same command goes on where it was stopped.
 
     Parameters
     ----------
-    spec
-        A JSON file that holds a spec. For data and loops of your own, see `lopsided.advise` in Python.
+    what
+        A JSON file that holds a spec; a Python file that defines `spec`, or `train(shape, seed)` and `shapes`; or a
+        table (.parquet, .csv, .jsonl) whose rows are your examples.
     target
-        What to reach with little compute: test/accuracy=.9. Left out: the highest final test accuracy, or the lowest
-        final test loss.
+        Of a spec: what to reach with little compute, test/accuracy=.9. Left out: the highest final test accuracy, or
+        the lowest final test loss.
     budget
         Computing time that the whole race may take: 30m, 2h.
     rates
-        Factors of the learning rate to choose from for each shape: --rates .5 1 2.
+        Of a spec: factors of the learning rate to choose from for each shape, --rates .5 1 2.
+    train
+        Of a table: a Python file that defines `train(stream, seed)`. It trains on the rows stream.at(0), stream.at(1),
+        … and returns a score, of which more is better.
+    skill
+        Of a table: the column that says which skill each row needs (or which several). Left out: only small subsets
+        are tried.
+    samples
+        Of a table: rows that one run trains on, repeats counted.
     out
         Folder of the store.
     as_json
         Print one JSON document on stdout, nothing else.
     """
-    from lopsided.core.shapes import has_accuracy
-    from lopsided.report.advice import as_json as as_data
-    from lopsided.report.advice import words
-    from lopsided.runs.advice import Goal, advise, shapes_of
-    from lopsided.runs.signals import duration, stop_on_signals
+    from lopsided.runs.questions import READERS
+    from lopsided.runs.signals import duration
+
+    seconds = None if budget is None else duration(budget, "--budget")
+    table = what.suffix in READERS
+    for flag, given in (("--train", train), ("--skill", skill), ("--samples", samples)):
+        if given is not None and not table:
+            raise InputError(f"{flag}: for a table ({', '.join(READERS)}), not for {str(what)!r}")
+    found = _asked(what, train, skill, samples)
+    if isinstance(found, tuple):
+        _of_spec(what, *found, target, rates, seconds, out, as_json)
+        return
+    if target is not None or rates != (1.0,):
+        raise InputError(f"{'--rates' if target is None else '--target'}: for specs; your own train() decides both")
+    _of_training(what, found, seconds, out, as_json)
+
+
+def _asked(what: Path, train: Path | None, skill: str | None, samples: int | None) -> tuple[Spec] | Question:
+    """The spec, or what a race of somebody's own training needs."""
+    from lopsided.runs.questions import READERS, from_program, from_table
     from lopsided.runs.targets import find
+
+    if what.suffix == ".json":
+        return tuple(find(str(what)).specs("laptop").values())  # type: ignore[return-value]
+    if what.suffix == ".py":
+        return from_program(what)
+    if what.suffix not in READERS:
+        raise InputError(f"{str(what)!r}: valid is a spec (.json), a program (.py), or a table ({', '.join(READERS)})")
+    if train is None or samples is None:
+        flag = "--train FILE.py (a program that defines train(stream, seed))" if train is None else "--samples N"
+        raise InputError(f"{str(what)!r}: a table needs {flag}")
+    return from_table(what, train, skill, samples)
+
+
+def _of_spec(
+    file: Path,
+    spec: Spec,
+    target: str | None,
+    rates: tuple[float, ...],
+    seconds: float | None,
+    out: Path,
+    as_json: bool,
+) -> None:
+    from lopsided.core.shapes import has_accuracy
+    from lopsided.report.race_page import write_race
+    from lopsided.runs.advice import Goal, advise, shapes_of
+    from lopsided.runs.advice import curves as curves_of
+    from lopsided.runs.signals import stop_on_signals
     from lopsided.store.files import replace_text
     from lopsided.store.parts import Store
 
-    if spec.suffix != ".json":
-        raise InputError(
-            f"{str(spec)!r}: valid is a spec as JSON; for your own training, use lopsided.advise in Python"
-        )
-    (asked,) = find(str(spec)).specs("laptop").values()
-    rated = has_accuracy(asked.task.outputs)
+    rated = has_accuracy(spec.task.outputs)
     goal = _goal(target) if target else Goal("test/accuracy" if rated else "test/loss")
     if goal.metric == "test/accuracy" and not rated:
-        raise InputError(f"--target: task {asked.task.name!r} has no accuracy")
+        raise InputError(f"--target: task {spec.task.name!r} has no accuracy")
     if not rates or any(not rate > 0 for rate in rates) or len(set(rates)) < len(rates):
         raise InputError(f"--rates {' '.join(map(str, rates))}: different factors above 0")
-    names = list(shapes_of(asked))
-    say = lambda line: print(f"lopsided: {line}", file=sys.stderr, flush=True)  # noqa: E731
-    say(f"shapes: {'; '.join(names)}")
+    _say(f"shapes: {'; '.join(shapes_of(spec))}")
     store = Store(out)
     with stop_on_signals() as stop:
-        seconds = None if budget is None else duration(budget, "--budget")
-        found = advise(asked, store, goal, seconds, rates, say, stop=stop)
-    file = store.root / "advice" / f"{spec.stem}-advised.json"
-    replace_text(file, found.spec.model_dump_json(indent=1))
+        found = advise(spec, store, goal, seconds, rates, _say, stop=stop)
+    advised = store.root / "advice" / f"{file.stem}-advised.json"
+    replace_text(advised, found.spec.model_dump_json(indent=1))
+    code = {name: each.model_dump_json(indent=1) for name, each in found.specs.items()}
+    page = advised.with_name(f"{file.stem}-race.html")
+    panels = [curves_of(found, store.as_of_now(), goal)]
+    write_race(page, file.stem, found.advice, found.plan, found.scores, goal.label, code, panels)
+    data = {"seconds": found.seconds, "spec": str(advised.absolute())}
+    last = [
+        f"It took {found.advice.runs} runs, {found.seconds / 60:.2g} minutes of computing.",
+        f"The spec to train with: {advised}",
+    ]
+    _told(found, last, data, page, as_json)
+
+
+def _of_training(file: Path, question: Question, seconds: float | None, out: Path, as_json: bool) -> None:
+    from lopsided.report.race_page import write_race
+    from lopsided.runs.any_training import advise
+
+    _say(f"shapes: {'; '.join(question.shapes)}")
+    folder = out / "advice"
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = folder / f"{file.stem}-{question.digest}.jsonl"
+    found = advise(question.train, question.shapes, question.baselines, budget=seconds, out=rows, told=_say)
+    page = folder / f"{file.stem}-race.html"
+    write_race(page, file.stem, found.advice, found.plan, found.scores, "score", question.code)
+    last = [f"It took {found.advice.runs} runs; their scores: {rows}", f"To train with: {question.code[found.shape]}"]
+    _told(found, last, {"scores": str(rows.absolute()), "shape": question.code[found.shape]}, page, as_json)
+
+
+def _told(found: Any, last: list[str], data: dict[str, Any], page: Path, as_json: bool) -> None:
+    from lopsided.report.advice import as_json as as_data
+    from lopsided.report.advice import words
+
     if as_json:
-        print_json({**as_data(found.advice), "seconds": found.seconds, "spec": str(file.absolute())})
+        print_json({**as_data(found.advice), **data, "report": str(page.absolute())})
         return
-    for line in words(found.advice, found.plan.looks[-1]):
+    for line in (*words(found.advice, found.plan.looks[-1]), *last, f"Report: {page}"):
         print(line)
-    print(f"It took {found.advice.runs} runs, {found.seconds / 60:.2g} minutes of computing.")
-    print(f"The spec to train with: {file}")
 
 
-def _goal(text: str):
+def _say(line: str) -> None:
+    print(f"lopsided: {line}", file=sys.stderr, flush=True)
+
+
+def _goal(text: str) -> Goal:
     from lopsided.runs.advice import Goal
 
     metric, equals, value = text.partition("=")

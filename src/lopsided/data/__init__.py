@@ -18,6 +18,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from lopsided.data.auto_schedule import AutoSchedule
+from lopsided.data.candidates import candidates
 from lopsided.data.describe import effective_share, exponent
 from lopsided.data.groups import Groups
 from lopsided.data.hugging_face import Interleaved, interleave, select
@@ -59,6 +60,7 @@ __all__ = [
     "Temperature",
     "Uniform",
     "View",
+    "candidates",
     "effective_share",
     "exponent",
     "interleave",

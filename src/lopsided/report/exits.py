@@ -47,7 +47,7 @@ def _in_recipe_file(error: Exception) -> str | None:
     place, frame = None, error.__traceback__
     while frame is not None:
         if str(frame.tb_frame.f_globals.get("__name__")).startswith(FILE_MODULE):
-            place = f"recipe file {frame.tb_frame.f_code.co_filename!r}, line {frame.tb_lineno}"
+            place = f"file {frame.tb_frame.f_code.co_filename!r}, line {frame.tb_lineno}"
         frame = frame.tb_next
     return place
 

@@ -1,4 +1,4 @@
-"""The self-contained HTML report of one or more recipe runs."""
+"""Self-contained HTML pages: the report of one or more recipe runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jinja2 import Environment
+from jinja2 import Environment, FunctionLoader
 
 from lopsided.core.provenance import software
 from lopsided.report.panels import Figure
@@ -33,9 +33,6 @@ class Section(NamedTuple):
 
 def write(sections: Sequence[Section], path: Path) -> Path:
     """Write the page; everything it needs (scripts too) is inside."""
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"number": number, "effect": effect_text, "to_learn": to_learn}
-    template = environment.from_string(files("lopsided.report").joinpath("report.html.jinja").read_text())
     first = True
     views = []
     for section in sections:
@@ -57,10 +54,19 @@ def write(sections: Sequence[Section], path: Path) -> Path:
                 "panels": panels,
             }
         )
+    return write_page(path, "report.html.jinja", views=views)
+
+
+def write_page(path: Path, template: str, **values: Any) -> Path:
+    """Fill a template of this package in; the file is there whole, or not at all."""
+    load = FunctionLoader(lambda name: files("lopsided.report").joinpath(name).read_text())
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, loader=load)
+    environment.filters |= {"number": number, "effect": effect_text, "to_learn": to_learn}
+    text = environment.get_template(template).render(**values, software=software())
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")  # another process may be writing the same report
+    aside = path.with_name(f".{path.name}.{os.getpid()}")  # another process may be writing the same page
     try:
-        aside.write_text(template.render(views=views, software=software()), encoding="utf-8")
+        aside.write_text(text, encoding="utf-8")
         aside.replace(path)
     except OSError:
         aside.unlink(missing_ok=True)

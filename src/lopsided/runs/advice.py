@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,8 +26,12 @@ from lopsided.results.stored import load
 from lopsided.runs.done import Runner
 from lopsided.runs.worker import run
 from lopsided.stats.race import SCREENING, Advice, Found, Plan, mean_ranks, planned, race
+from lopsided.stats.times import Times
 from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
+
+if TYPE_CHECKING:
+    from lopsided.report.panels import Panel
 
 AS_IS, UNIFORM = "as is", "uniform"
 EXPONENTS = (0.5, 1.0, 1.5)
@@ -40,6 +45,22 @@ class Goal:
 
     metric: str
     at: float | None = None
+
+    @property
+    def label(self) -> str:
+        """What a member's score is called."""
+        return f"final {self.metric}" if self.at is None else f"samples to {self.metric} {self.at:g}"
+
+    def shown(self, found: Found) -> list[float]:
+        """Scores as a reader expects them: a loss with its own sign, NaN where the goal was never reached."""
+        if isinstance(found, Times):
+            return np.where(found.censored, np.nan, found.time).tolist()
+        return (np.asarray(found) * self.sign).tolist()
+
+    @property
+    def sign(self) -> float:
+        """-1 where less is better."""
+        return -1.0 if self.metric.endswith("loss") else 1.0
 
 
 def shapes_of(spec: Spec) -> dict[str, Spec]:
@@ -93,6 +114,8 @@ class Advised:
     specs: Mapping[str, Spec]
     seconds: float
     """Computing time of its shapes on its seeds."""
+    scores: Mapping[str, Mapping[int, float]]
+    """By shape and seed, in the goal's unit; NaN for a member that never reached it."""
 
     @property
     def spec(self) -> Spec:
@@ -119,11 +142,15 @@ def advise(
     store.require_writable()
     shapes = shapes_of(spec)
     chosen = shapes
+    scores: dict[str, dict[int, float]] = {name: {} for name in shapes}
 
     def measure(names: Sequence[str], seeds: Sequence[int], specs: Mapping[str, Spec] | None = None) -> dict:
         arms = {name: (specs or chosen)[name] for name in names}
         runner(list(arms.values()), seeds, store, progress, execution, stop)
-        return _read(arms, seeds, store.as_of_now(), goal)
+        found = _read(arms, seeds, store.as_of_now(), goal)
+        for name in arms if specs is None else ():
+            scores[name] |= dict(zip(seeds, goal.shown(found[name]), strict=True))
+        return found
 
     first = range(SCREENING[0])
     candidates = {(name, rate): _at_rate(each, rate) for name, each in shapes.items() for rate in rates}
@@ -137,7 +164,17 @@ def advise(
     told(describe(plan, each))
     advice = race(plan, measure, told)
     used = _seconds([*chosen.values(), *candidates.values()], range(plan.first + advice.seeds), store)
-    return Advised(advice, plan, chosen, used)
+    return Advised(advice, plan, chosen, used, scores)
+
+
+def curves(found: Advised, store: Store, goal: Goal) -> Panel:
+    """The goal's metric of every shape against samples, over all of its seeds."""
+    from lopsided.report import panels
+
+    seeds = {name: tuple(of) for name, of in found.scores.items()}
+    results = load(store, "advice", "library", found.specs, seeds)
+    assert results is not None
+    return panels.curves(results, goal.metric, "samples", "Learning curves")
 
 
 def describe(plan: Plan, each: float) -> str:
@@ -154,8 +191,8 @@ def _read(arms: Mapping[str, Spec], seeds: Sequence[int], store: Store, goal: Go
     found = load(store, "advice", "library", arms, dict.fromkeys(arms, tuple(seeds)))
     assert found is not None
     if goal.at is None:
-        sign = -1.0 if goal.metric.endswith("loss") else 1.0
-        return {name: sign * _finite(arm.metric(goal.metric)[:, -1], sign) for name, arm in found.arms.items()}
+        ends = {name: arm.metric(goal.metric)[:, -1] for name, arm in found.arms.items()}
+        return {name: goal.sign * _finite(values, goal.sign) for name, values in ends.items()}
     return {name: arm.times(goal.metric, goal.at, "samples") for name, arm in found.arms.items()}
 
 

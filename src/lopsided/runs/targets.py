@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from lopsided.core import registry
@@ -86,9 +87,18 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _from_python(path: Path) -> Recipe:
+    recipe = getattr(program(path), "recipe", None)
+    if not isinstance(recipe, Recipe):
+        raise InputError(f"recipe file {str(path)!r}: has to define `recipe`, a lopsided.recipe.Recipe")
+    _require_name(recipe.name, path)
+    return recipe
+
+
+def program(path: Path, kind: str = "recipe file") -> ModuleType:
+    """A Python file of somebody's, executed. Raises `InputError` if it cannot be, or ends in an error of its own."""
     if not path.is_file():
-        raise InputError(f"recipe file {str(path)!r}: not found")
-    print(f"lopsided: executing {path} (a recipe file is a program)", file=sys.stderr)
+        raise InputError(f"{kind} {str(path)!r}: not found")
+    print(f"lopsided: executing {path}", file=sys.stderr)
     spec = importlib.util.spec_from_file_location(f"{FILE_MODULE}{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
@@ -99,14 +109,10 @@ def _from_python(path: Path) -> Recipe:
     try:
         spec.loader.exec_module(module)
     except InputError as error:
-        raise InputError(f"recipe file {str(path)!r}: {error}") from None
+        raise InputError(f"{kind} {str(path)!r}: {error}") from None
     except (Exception, SystemExit) as error:  # somebody else's program may end in any way
-        raise InputError(f"recipe file {str(path)!r}: {type(error).__name__}: {error}") from error
-    recipe = getattr(module, "recipe", None)
-    if not isinstance(recipe, Recipe):
-        raise InputError(f"recipe file {str(path)!r}: has to define `recipe`, a lopsided.recipe.Recipe")
-    _require_name(recipe.name, path)
-    return recipe
+        raise InputError(f"{kind} {str(path)!r}: {type(error).__name__}: {error}") from error
+    return module
 
 
 def _require_name(name: object, path: Path) -> None:

@@ -1,0 +1,103 @@
+"""What `lopsided advise` is asked: a program or a table of somebody's, read."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lopsided.core.errors import InputError, unknown
+from lopsided.core.spec import Spec
+from lopsided.data.candidates import candidates
+from lopsided.data.groups import Groups
+from lopsided.data.shapes import Product, Shape
+from lopsided.data.stream import Stream
+from lopsided.runs.targets import program
+
+READERS: Mapping[str, Any] = {
+    ".parquet": lambda duckdb, path: duckdb.read_parquet(path),
+    ".csv": lambda duckdb, path: duckdb.read_csv(path),
+    ".jsonl": lambda duckdb, path: duckdb.read_json(path),
+}
+"""Tables that can be read, by the end of their names."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a race of somebody's own training needs."""
+
+    train: Callable[[Any, int], Any]
+    shapes: Mapping[str, Any]
+    baselines: tuple[str, ...]
+    code: Mapping[str, str]
+    """What to paste for each shape."""
+    digest: str
+    """Names program, data and shapes: scores of other ones are never mixed in."""
+
+
+def from_program(path: Path) -> tuple[Spec] | Question:
+    """What a Python file asks: it defines `spec`, or `train(shape, seed)` and `shapes` by name (and `baselines`, if
+    they are not "uniform" or the first shape)."""
+    module = vars(program(path, "program"))
+    spec, train, shapes = module.get("spec"), module.get("train"), module.get("shapes")
+    if isinstance(spec, Spec):
+        return (spec,)
+    if not callable(train) or not isinstance(shapes, Mapping) or not shapes:
+        raise InputError(
+            f"program {str(path)!r}: has to define `spec`, a lopsided.Spec, or `train(shape, seed)` and `shapes`, a "
+            "dictionary; for a table, give the table and --train"
+        )
+    base = module.get("baselines") or ("uniform" if "uniform" in shapes else next(iter(shapes)))
+    baselines = (base,) if isinstance(base, str) else tuple(base)
+    code = {str(name): repr(shape) for name, shape in shapes.items()}
+    return Question(train, dict(shapes), baselines, code, _digest(path.read_bytes(), code))
+
+
+def from_table(table: Path, path: Path, skill: str | None, samples: int) -> Question:
+    """Shapes of the rows of a table, for the `train(stream, seed)` that a Python file defines."""
+    groups = _groups(table, skill)
+    shapes = candidates(groups, samples)
+    train = vars(program(path, "program")).get("train")
+    if not callable(train):
+        raise InputError(f"program {str(path)!r}: has to define train(stream, seed)")
+    code = {name: f"ld.Stream(groups, {_pasted(shape)}, {samples})" for name, shape in shapes.items()}
+    labels = groups if isinstance(groups, int) else (groups.cell.tobytes(), groups.names)
+    return Question(
+        lambda shape, seed: train(Stream(groups, shape, samples, seed=seed), seed),
+        shapes,
+        tuple(name for name in ("as is", "uniform") if name in shapes),
+        code,
+        _digest(path.read_bytes(), code, labels),
+    )
+
+
+def _groups(table: Path, skill: str | None) -> Groups | int:
+    """The rows of a table by the skills that a column names, or their number."""
+    import duckdb
+
+    if not table.is_file():
+        raise InputError(f"table {str(table)!r}: not found")
+    try:
+        rows = READERS[table.suffix](duckdb, str(table))
+        if skill is None:
+            return len(rows)
+        if skill not in rows.columns:
+            raise unknown("column", skill, rows.columns)
+        values = [row[0] for row in rows.select(duckdb.ColumnExpression(skill)).fetchall()]
+    except duckdb.Error as error:
+        raise InputError(f"table {str(table)!r}: {str(error).splitlines()[0]}") from None
+    if any(isinstance(value, list) for value in values):
+        return Groups([value or [] for value in values])
+    return Groups([-1 if value is None else value for value in values])
+
+
+def _pasted(shape: Shape) -> str:
+    """With `import lopsided.data as ld`."""
+    factors = shape.factors if isinstance(shape, Product) else (shape,)
+    return " & ".join(f"ld.{factor!r}" for factor in factors)
+
+
+def _digest(*parts: Any) -> str:
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
