@@ -3,12 +3,14 @@
     from lopsided.recipe import Recipe, Statement, ahead, arm, swept
 
 Tests that take coordinates (`ahead`, `level`, `not_ahead`, `wider_gap`) compare the best arms there, judged members
-only. For anything else a statement's test is a function of the results: see `lopsided.stats.decisions`.
+only; a verdict of all but `level` stands only if it is the same at every setting of the losing side's sweep. For
+anything else a statement's test is a function of the results: see `lopsided.stats.decisions`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from lopsided.core.recipe import SCALES, ArmSpec, Recipe, Scale, ScaleName, arm, name_of, swept
@@ -26,6 +28,7 @@ from lopsided.report.panels import (
     theory_line,
 )
 from lopsided.report.sweeps import chosen_rates, tuned_curves, tuned_times
+from lopsided.results.every_setting import at_every_setting
 from lopsided.results.stored import Arm, Axis, Results
 from lopsided.results.sweeps import Tuned, best, bests
 from lopsided.stats import decisions
@@ -40,9 +43,14 @@ Test = Callable[[Results], Decision]
 UNITS: dict[Axis, str] = {"steps": "steps", "samples": "compute", "distinct": "distinct samples"}
 
 
+AHEAD = {"holds": (0,), "contradicted": (1,)}
+"""Of (slow, fast): whose other settings speak against a verdict that `fast` is ahead, or is not."""
+
+
 def ahead(fast: At, *, of: At, axis: Axis = "steps") -> Test:
     """The arm `fast` learns with less of the axis than the arm `of`."""
-    return lambda r: decisions.faster(_times(r, of, axis), _times(r, fast, axis), UNITS[axis])
+    faster = partial(decisions.faster, axis=UNITS[axis])
+    return lambda r: at_every_setting(r, (of, fast), faster, AHEAD, axis)
 
 
 def ahead_throughout(fast: At, *, of: At, at: Sequence[float]) -> Test:
@@ -50,8 +58,8 @@ def ahead_throughout(fast: At, *, of: At, at: Sequence[float]) -> Test:
     arm `of`."""
 
     def test(r: Results) -> Decision:
-        slow_arm, fast_arm = best(r, **of), best(r, **fast)
-        found = [decisions.faster(slow_arm.times(at=value), fast_arm.times(at=value), "steps") for value in at]
+        faster = partial(decisions.faster, axis="steps")
+        found = [at_every_setting(r, (of, fast), faster, AHEAD, at=value) for value in at]
         return decisions.everywhere(found, [f"at {value:g}" for value in at])
 
     return test
@@ -64,16 +72,19 @@ def level(one: At, other: At, *, within: float = 1.25) -> Test:
 
 def not_ahead(fast: At, *, of: At, within: float = 1.25) -> Test:
     """The arm `of` needs at most `within` times the steps of the arm `fast`."""
-    return lambda r: decisions.not_ahead(_times(r, of), _times(r, fast), "steps", within)
+    behind = partial(decisions.not_ahead, axis="steps", within=within)
+    return lambda r: at_every_setting(r, (of, fast), behind, {"holds": (1,), "contradicted": (0,)}, large=False)
 
 
 def wider_gap(wide: At, narrow: At, *, slow: At, fast: At) -> Test:
     """The ratio of steps, `slow` over `fast`, is larger at the coordinates `wide` than at `narrow`."""
 
-    def gap(r: Results, at: At) -> tuple[Times, Times]:
-        return _times(r, {**at, **slow}), _times(r, {**at, **fast})
+    arms = [{**at, **which} for at in (narrow, wide) for which in (slow, fast)]
 
-    return lambda r: decisions.wider(gap(r, narrow), gap(r, wide), "steps")
+    def wider(*times: Times) -> Decision:
+        return decisions.wider((times[0], times[1]), (times[2], times[3]), "steps")
+
+    return lambda r: at_every_setting(r, arms, wider, {"holds": (1, 2), "contradicted": (0, 3)})
 
 
 def _times(r: Results, at: At, axis: Axis = "steps") -> Times:
@@ -81,6 +92,7 @@ def _times(r: Results, at: At, axis: Axis = "steps") -> Times:
 
 
 __all__ = [
+    "AHEAD",
     "PALETTE",
     "SCALES",
     "Arm",
@@ -106,6 +118,7 @@ __all__ = [
     "ahead",
     "ahead_throughout",
     "arm",
+    "at_every_setting",
     "below",
     "best",
     "bests",

@@ -42,8 +42,12 @@ def first_phase(r):
 
 
 def from_its_end(r):
-    fresh, random = (best(r, **data).times() for data in (FRESH, RANDOM))
-    return decisions.faster(fresh, random._replace(time=random.time - first_phase(r)), "steps")
+    first = first_phase(r)
+
+    def faster(fresh, random):
+        return decisions.faster(fresh, random._replace(time=random.time - first), "steps")
+
+    return at_every_setting(r, (FRESH, RANDOM), faster, AHEAD)
 
 
 def figure(r: Results) -> Figure:

@@ -15,6 +15,7 @@ import numpy as np
 from lopsided.core.errors import InputError
 from lopsided.core.recipe import ArmSpec, multiplied, name_of
 from lopsided.results.stored import Arm, Axis, Results
+from lopsided.stats.decisions import faster
 from lopsided.stats.selection import FOLDS, Score, folds, score, split
 from lopsided.stats.times import Times
 
@@ -62,12 +63,24 @@ class Tuned:
         ends = {key: (found[0], found[-1]) for key, found in values.items()}
         return [(arm, key) for arm in self.distinct for key in values if arm.coordinates[key] in ends[key]]
 
+    @property
+    def rivals(self) -> list[Arm]:
+        """Other arms of the sweep than `arm` that its members cannot tell to be slower."""
+        here = _times(self.arm, "steps", None)
+        others = [arm for arm in self.group if arm.name != self.arm.name]
+        return [arm for arm in others if faster(_times(arm, "steps", None), here, "steps").verdict != "holds"]
+
     def times(self, axis: Axis = "steps", at: float | None = None) -> Times:
         """Time to learn of the judged members, by the rule of the arm's spec; with `at`, the time to that value of the
         rule's metric."""
         every = {each.name: _times(each, axis, at) for each in self.chosen}
         rows = [(every[arm.name], i) for arm, i in zip(self.chosen, np.flatnonzero(self.judged), strict=True)]
         return Times(np.array([t.time[i] for t, i in rows]), np.array([t.censored[i] for t, i in rows], bool))
+
+    def times_at(self, arm: Arm, axis: Axis = "steps", at: float | None = None) -> Times:
+        """The same members' times at one arm of the sweep, whatever they chose."""
+        found = _times(arm, axis, at)
+        return Times(found.time[self.judged], found.censored[self.judged])
 
     def curve(self, metric: str) -> np.ndarray:
         """(M, T) values of the judged members."""
@@ -76,18 +89,19 @@ class Tuned:
 
 
 def best(results: Results, **coordinates: Any) -> Tuned:
-    """Of the arms with these coordinates, the one that the choosing members like best; at a tie the first."""
+    """Of the arms with these coordinates, the one that the choosing members like best; at a tie the first. (One that
+    was chosen before, `results.frozen`, stays.)"""
     arms = results.where(**coordinates)
     if not arms:
         raise InputError(f"recipe {results.recipe!r}: no arm lies at {coordinates}")
-    found = _best(arms, results.chooser)
+    found = _best(arms, results.chooser, results.frozen)
     results.choices.append(found)
     return found
 
 
 def bests(results: Results, **coordinates: Any) -> list[Tuned]:
     """Arms that differ in swept settings only form a group; the best arm of each group, in the recipe's order."""
-    found = [_best(group, results.chooser) for group in groups(results.where(**coordinates)).values()]
+    found = [_best(group, results.chooser, results.frozen) for group in groups(results.where(**coordinates)).values()]
     results.choices.extend(found)
     return found
 
@@ -162,10 +176,14 @@ def _rounded(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-def _best(arms: Sequence[Arm], chooser: int | None) -> Tuned:
+def _best(arms: Sequence[Arm], chooser: int | None, frozen: frozenset[str] = frozenset()) -> Tuned:
     """`chooser`: the one fold that chooses for all others; None: every fold is judged at what the others choose."""
     seeds = arms[0].seeds
     fold = folds(seeds)
+    for arm in arms:
+        if arm.name in frozen:
+            everybody = np.ones(len(seeds), bool)
+            return Tuned(arm, everybody, (arm,) * len(seeds), _score(arm, everybody), tuple(arms))
     if chooser is not None or not fold.any():
         chooses, judged = split(seeds, chooser or 0)
         at, its_score = _first(arms, chooses)

@@ -41,7 +41,10 @@ class Plan:
     first: int
     """The first judged seed; those below chose."""
     arms: tuple[str, ...]
-    """Arms that are judged, each sweep at its best setting."""
+    """Arms that are judged: each sweep at its best setting, and `others`."""
+    others: tuple[str, ...]
+    """Arms at other settings, from which the choosing seeds cannot tell the best one of their sweep: a verdict has to
+    stand against them, too (`lopsided.results.every_setting`)."""
     at_edges: tuple[str, ...]
     """Those of them that lie at an end of their sweep; claims that read them stay undecided."""
     claims: tuple[str, ...]
@@ -142,7 +145,7 @@ def _look(asked: RecipeRun, plan: Plan, results: Results, claims: list[Claim], l
     if plan.looks[look] < recipe.least_seeds:
         return plan.arms
     watched = {name: _Watched(**vars(arm), reads=reads) for name, arm in results.arms.items()}
-    results = replace(results, arms=watched)
+    results = replace(results, arms=watched, frozen=frozenset(plan.arms) - frozenset(plan.others))
     with decisions.at_level(at):
         measured = recipe.measure(results) if recipe.measure else results
         shared = set(reads)
@@ -175,7 +178,7 @@ def read(asked: RecipeRun, store: Store) -> Plan | None:
         return None
     try:
         data: dict[str, Any] = json.loads(file.read_text())
-        lists = {key: tuple(data[key]) for key in ("arms", "at_edges", "claims", "looks")}
+        lists = {key: tuple(data[key]) for key in ("arms", "others", "at_edges", "claims", "looks")}
         plan = Plan(first=int(data["first"]), **lists)
     except (OSError, ValueError, KeyError, TypeError):
         raise StoreError(f"{file}: is no plan; remove it to plan anew") from None
@@ -188,10 +191,12 @@ def _write(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> Plan:
     asked, results = asked.grown(store)
     assert results is not None
     tuned = sweeps(results)
-    left_out = {arm.name for each in tuned for arm in each.group} - {each.arm.name for each in tuned}
+    others = {arm.name for each in tuned for arm in each.rivals}
+    left_out = {arm.name for each in tuned for arm in each.group} - {each.arm.name for each in tuned} - others
     plan = Plan(
         first=asked.seeds,
         arms=tuple(name for name in asked.arms if name not in left_out),
+        others=tuple(name for name in asked.arms if name in others),
         at_edges=tuple(each.arm.name for each in tuned if any(arm.name == each.arm.name for arm, _ in each.edges)),
         claims=tuple(s.claim for s in asked.recipe.claims),
         looks=looks,
