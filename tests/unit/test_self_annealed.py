@@ -14,6 +14,7 @@ from lopsided.engines.ensemble import Ensemble
 from lopsided.engines.members import program_key
 from lopsided.engines.train_step import above_chance
 from lopsided.skills.distributions import PowerLaw
+from lopsided.skills.listening import Told
 from lopsided.skills.self_annealed import SelfAnnealed
 from tests.engines import engine
 
@@ -49,7 +50,7 @@ def test_the_exponent_stays_between_zero_and_its_start(start, goal, window, accu
     law = SelfAnnealed(start=start, goal=goal, window=window).schedule(5)
     heard = law.begin()
     for right in accuracies:
-        heard = law.after(heard, jnp.float32(right))
+        heard = law.after(heard, Told(jnp.float32(right)))
     assert 0 <= float(heard.exponent) <= np.float32(start)
 
 
@@ -57,10 +58,10 @@ def test_it_falls_while_answers_are_right_and_rises_while_they_are_not():
     law = SelfAnnealed(window=20.0).schedule(8)
     heard, at = law.begin(), 0
     while float(heard.exponent) > 0:
-        heard, at = law.after(heard, jnp.float32(1)), at + 1
+        heard, at = law.after(heard, Told(jnp.float32(1))), at + 1
     assert 4 * 20 < at < 8 * 20  # about 5 windows, and what the running mean lags behind
     for _ in range(30 * 20):  # a goal of .2 is missed by .2 at most
-        heard = law.after(heard, jnp.float32(0))
+        heard = law.after(heard, Told(jnp.float32(0)))
     assert float(heard.exponent) == pytest.approx(1.5)
     np.testing.assert_allclose(law.frequency(0.5, heard), PowerLaw(alpha=1.5).schedule(8).probabilities(), rtol=1e-5)
 

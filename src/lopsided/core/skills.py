@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 from lopsided.core.config import Part
 
@@ -14,8 +14,11 @@ class Skills(Part):
     @abstractmethod
     def schedule(self, n_skills: int) -> Any:
         """The distribution as a `lopsided.skills.schedule.SkillSchedule` (of one that `Listens`: as a
-        `lopsided.skills.self_annealed.ListeningSchedule`)."""
+        `lopsided.skills.listening.Listening`)."""
 
 
 class Listens:
     """A distribution that depends on how training goes. What a member has heard rides in its state."""
+
+    by_skill: ClassVar[bool] = False
+    """Whether it hears the loss of each skill, which only samples tell."""

@@ -24,6 +24,8 @@ class BatchGrad(NamedTuple):
     accuracy: Float[Array, ""]
     """Share of right answers; 0 unless it was asked for."""
     grads: Any
+    by_skill: tuple[Any, ...] = ()
+    """(R,) sums of the losses of the samples that need each skill, and (R,) how many do; nothing unless asked for."""
 
 
 class Pieces(NamedTuple):
@@ -48,8 +50,8 @@ class Population(NamedTuple):
 AnyBatch = Batch | Pieces | Population
 
 
-def loss_and_grad(spec: Spec, params: Any, batch: AnyBatch, accuracy: bool = False) -> BatchGrad:
-    """The batch's mean loss and its gradient, and its accuracy if asked for."""
+def loss_and_grad(spec: Spec, params: Any, batch: AnyBatch, accuracy: bool = False, skills: int = 0) -> BatchGrad:
+    """The batch's mean loss and its gradient; its accuracy, and the losses of that many skills, if asked for."""
     if isinstance(batch, Population):
         value, grads = jax.value_and_grad(exact_loss, argnums=1)(spec, params, *batch)
         return BatchGrad(value, jnp.zeros_like(value), grads)
@@ -58,21 +60,34 @@ def loss_and_grad(spec: Spec, params: Any, batch: AnyBatch, accuracy: bool = Fal
         outputs = gathered(p)(piece)
         share = loss_share(spec.loss, outputs, piece)
         right = accuracy_shares(outputs, piece, spec.task.outputs)["accuracy"] if accuracy else Share(jnp.zeros(1))
-        return share.total.sum(), (_weight(share), (right.total.sum(), _weight(right)))
+        apart = _by_skill(share, piece.skills, skills) if skills else ()
+        return share.total.sum(), (_weight(share), (right.total.sum(), _weight(right)), apart)
 
     grad = jax.value_and_grad(one, has_aux=True)
     if isinstance(batch, Batch):
         total = grad(params, batch)
     else:
         nothing = jnp.float32(0)
-        zero = ((nothing, (nothing, (nothing, nothing))), jax.tree.map(jnp.zeros_like, params))
+        apart = (jnp.zeros(skills), jnp.zeros(skills)) if skills else ()
+        zero = ((nothing, (nothing, (nothing, nothing), apart)), jax.tree.map(jnp.zeros_like, params))
         add = lambda i, so_far: jax.tree.map(jnp.add, so_far, grad(params, batch.piece(i)))  # noqa: E731
         total = jax.lax.fori_loop(0, batch.number, add, zero)
         if batch.axis is not None:
             total = jax.lax.psum(total, batch.axis)
-    (loss, (weight, (right, asked))), grads = total
+    (loss, (weight, (right, asked), apart)), grads = total
     loss, grads = jax.tree.map(lambda x: x / _positive(weight), (loss, grads))
-    return BatchGrad(loss, right / _positive(asked), grads)
+    return BatchGrad(loss, right / _positive(asked), grads, apart)
+
+
+def _by_skill(share: Share, needed: Array, skills: int) -> tuple[Array, Array]:
+    """Sums over the samples (B,) that need each of the skills (B, K), where -1 is none; a sample counts once for every
+    place at which it needs the skill."""
+    weight = jnp.ones_like(share.total) if share.weight is None else share.weight
+    counts = jnp.where((needed >= 0) & (weight > 0)[:, None], 1.0, 0.0)
+    loss = jnp.where(weight > 0, share.total / jnp.where(weight > 0, weight, 1.0), 0.0)
+    at = jnp.where(needed >= 0, needed, 0)
+    nothing = jnp.zeros(skills)
+    return nothing.at[at].add(jax.lax.stop_gradient(loss)[:, None] * counts), nothing.at[at].add(counts)
 
 
 def _weight(share: Share) -> Any:

@@ -16,8 +16,8 @@ from lopsided.core.keys import seed_words
 from lopsided.core.skills import Listens
 from lopsided.core.spec import Spec
 from lopsided.core.task import n_skills
+from lopsided.skills.listening import Listening
 from lopsided.skills.schedule import SkillSchedule
-from lopsided.skills.self_annealed import ListeningSchedule
 
 
 class TracedMember(NamedTuple):
@@ -25,7 +25,7 @@ class TracedMember(NamedTuple):
 
     seed: Any  # (2,) uint32
     values: dict[str, Any]
-    schedule: SkillSchedule | ListeningSchedule | None
+    schedule: SkillSchedule | Listening | None
 
 
 class State(NamedTuple):
@@ -65,9 +65,9 @@ def _narrow(leaf: Any, float_type: type) -> np.ndarray:
 
 
 def program_key(spec: Spec) -> str:
-    """Specs with equal keys run in one ensemble. Skill distributions are numbers: they split one only where some listen
-    to training and some do not."""
-    listens = "+ listens" if isinstance(spec.skills, Listens) else ""
+    """Specs with equal keys run in one ensemble. Skill distributions are numbers: only those that listen to training
+    split one."""
+    listens = f"+ {spec.skills.name}" if isinstance(spec.skills, Listens) else ""
     return spec.model_copy(update={"skills": Evaluation()}).static_key() + listens
 
 

@@ -22,7 +22,7 @@ from lopsided.engines.gradient import exact_loss, loss_and_grad, uniform
 from lopsided.engines.members import State
 from lopsided.engines.sampling import MemberContext, test_sample, training_sample
 from lopsided.optim.losses import Share, accuracy_shares, loss_share, mean
-from lopsided.skills.self_annealed import Heard
+from lopsided.skills.listening import Listening
 
 LEAST_PIECE = 256
 """Samples of an evaluation that are in memory at once, at least where their activations allow it."""
@@ -65,7 +65,7 @@ def evaluate(member: MemberContext, state: State, initial: Any, micro: int) -> d
         found |= probe.measure(context)
     known = while_alive(state, found, jnp.float32)
     known |= spec.plan.metrics(state.plan) if isinstance(spec.plan, Remembers) else {}
-    return known | ({"skills/exponent": state.heard.exponent} if isinstance(state.heard, Heard) else {})
+    return known | (spec.skills.metrics(state.heard) if isinstance(spec.skills, Listening) else {})
 
 
 def conclude(member: MemberContext, state: State, micro: int) -> dict[str, Array]:

@@ -35,8 +35,9 @@ from lopsided.engines.program import Program
 from lopsided.engines.sampling import Change, MemberContext
 from lopsided.engines.train_step import train_step
 from lopsided.plans.population import Population
+from lopsided.skills.listening import Listening
 from lopsided.skills.ranks import skill_at_rank
-from lopsided.skills.self_annealed import ListeningSchedule
+from lopsided.skills.self_annealed import SelfAnnealedSchedule
 
 ABSOLUTE = 1e-4
 """Absolute tolerance of gradient flow as a share of the relative one: weights start small."""
@@ -122,7 +123,7 @@ class PopulationProgram(Program):
         found = {"test/loss": exact(), "train/loss": state.loss_sum / state.loss_count}
         for probe in member.spec.probes:
             found |= probe.measure(context)
-        if isinstance(member.spec.skills, ListeningSchedule):
+        if isinstance(member.spec.skills, Listening):
             found["skills/exponent"] = self._exponent(member, state.params)
         return while_alive(state, found, self.float_type)
 
@@ -130,7 +131,7 @@ class PopulationProgram(Program):
         """The whole distribution, with the skill frequencies of step `t`."""
         frequency = None
         if member.order is not None:
-            listens = isinstance(member.spec.skills, ListeningSchedule)
+            listens = isinstance(member.spec.skills, Listening)
             exponent = self._exponent(member, jax.lax.stop_gradient(params)) if listens else None
             law = member.spec.skills.schedule(len(member.order))
             by_rank = law.frequency(t / member.spec.steps) if exponent is None else law.at(exponent)
@@ -141,7 +142,7 @@ class PopulationProgram(Program):
         """The exponent of a law that listens: accuracy is known."""
         task: Any = member.spec.task
         agreement = lambda p: task.exact_agreement(params, member.latent, _by_skill(p, member.order))  # noqa: E731
-        return cast(ListeningSchedule, member.spec.skills).smallest(agreement)
+        return cast(SelfAnnealedSchedule, member.spec.skills).smallest(agreement)
 
     def _member(self, traced: TracedMember) -> MemberContext:
         spec, seed = self.bound(traced), traced.seed
@@ -181,7 +182,8 @@ class PopulationEnsemble(EnsembleEngine):
             raise InputError(without_formula(spec))
         refuse_samples(spec)
         spec.task.check_exact_loss(spec.model, spec.loss)
-        if isinstance(spec.skills, Listens) and not isinstance(spec.task, ExactAgreement):
+        listens = spec.skills if isinstance(spec.skills, Listens) else None
+        if listens is not None and (listens.by_skill or not isinstance(spec.task, ExactAgreement)):
             raise InputError(f"skills: {spec.skills.name!r} needs samples, or a task whose accuracy has a formula")
         if _plan(spec).dynamics == "flow" and not is_constant(spec.optimizer):
             raise InputError(

@@ -32,7 +32,7 @@ from lopsided.engines.gradient import Pieces
 from lopsided.engines.members import State, TracedMember, bound, program_key, traced_of, tree_bytes
 from lopsided.engines.sampling import MemberContext, context_of, training_sample
 from lopsided.engines.train_step import train_step
-from lopsided.skills.self_annealed import ListeningSchedule
+from lopsided.skills.listening import Listening
 
 BATCH_AXIS = "batch"
 
@@ -121,7 +121,7 @@ class SampledProgram(Program):
         optimizer = spec.optimizer.build(spec.steps).init(params)
         kept = looking_back.begin(spec, params)
         plan_memory = spec.plan.init_state() if isinstance(spec.plan, Remembers) else ()
-        heard = spec.skills.begin() if isinstance(spec.skills, ListeningSchedule) else ()
+        heard = spec.skills.begin() if isinstance(spec.skills, Listening) else ()
         return State(params, optimizer, jnp.int32(-1), jnp.float32(0), jnp.int32(0), kept, plan_memory, heard)
 
     def advance(self, state: State, traced: TracedMember, start: Int[Array, ""], stop: Int[Array, ""]) -> State:

@@ -26,6 +26,7 @@ from lopsided.core.task import (
     latent_of,
 )
 from lopsided.core.training_set import GROUP
+from lopsided.skills.listening import Listening
 from lopsided.skills.ranks import skill_at_rank
 
 PIECE = 1024
@@ -57,7 +58,9 @@ class MemberContext(NamedTuple):
         """Training's skill frequencies at `progress` = step / steps, of a member that has heard so much."""
         if self.order is None:
             return None
-        return SkillLaw(self.spec.skills.schedule(len(self.order)).cumulative(progress, heard), self.order)
+        law = self.spec.skills.schedule(len(self.order))
+        order = jnp.arange(len(self.order)) if isinstance(law, Listening) and law.by_skill else self.order
+        return SkillLaw(law.cumulative(progress, heard), order)
 
 
 def context_of(spec: Spec, seed: Any) -> MemberContext:

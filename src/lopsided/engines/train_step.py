@@ -12,11 +12,11 @@ from jaxtyping import Array, Int
 from lopsided.core import groups
 from lopsided.core.plan import Remembers, streams_of
 from lopsided.core.spec import Spec
-from lopsided.core.task import HasChance, Task
+from lopsided.core.task import HasChance, Task, n_skills
 from lopsided.engines import looking_back
 from lopsided.engines.gradient import AnyBatch, loss_and_grad
 from lopsided.engines.members import State
-from lopsided.skills.self_annealed import ListeningSchedule
+from lopsided.skills.listening import Listening, Told
 
 
 def train_step(
@@ -27,8 +27,9 @@ def train_step(
     Pure. `spec` is the member's own. A member whose loss is not finite keeps its parameters from then on.
     """
     remembers = spec.plan if isinstance(spec.plan, Remembers) else None
-    listens = spec.skills if isinstance(spec.skills, ListeningSchedule) else None
-    found = loss_and_grad(spec, state.params, batch, accuracy=remembers is not None or listens is not None)
+    listens = spec.skills if isinstance(spec.skills, Listening) else None
+    heeded = n_skills(spec.task) if listens is not None and listens.by_skill else 0
+    found = loss_and_grad(spec, state.params, batch, remembers is not None or listens is not None, heeded)
     value, grads = found.loss, found.grads
     for stream, other in zip(streams_of(spec.plan), others, strict=True):
         its = loss_and_grad(spec, state.params, other)
@@ -39,7 +40,8 @@ def train_step(
     keep = lambda new, old: jnp.where(alive, new, old)  # noqa: E731
     params = jax.tree.map(keep, optax.apply_updates(state.params, updates), state.params)
     memory = () if remembers is None else jax.tree.map(keep, remembers.update(state.plan, found.accuracy), state.plan)
-    heard = () if listens is None else listens.after(state.heard, above_chance(spec.task, found.accuracy))
+    told = Told(above_chance(spec.task, found.accuracy), *found.by_skill)
+    heard = () if listens is None else listens.after(state.heard, told)
     return State(
         params,
         jax.tree.map(keep, optimizer, state.optimizer),

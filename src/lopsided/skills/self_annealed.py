@@ -20,6 +20,7 @@ from pydantic import Field
 
 from lopsided.core.skills import Listens, Skills
 from lopsided.skills.distributions import Exponent
+from lopsided.skills.listening import Listening, Told
 
 SLOWER = 4.0
 """The exponent moves this many times more slowly than the running mean, or the two would swing."""
@@ -40,8 +41,8 @@ class SelfAnnealed(Skills, Listens):
     goal: Annotated[float, Field(gt=0, lt=1)] = 0.2
     window: Annotated[float, Field(ge=1, le=1e6)] = 10.0
 
-    def schedule(self, n_skills: int) -> ListeningSchedule:
-        return ListeningSchedule(self.start, self.goal, self.window, np.log(np.arange(1, n_skills + 1.0)))
+    def schedule(self, n_skills: int) -> SelfAnnealedSchedule:
+        return SelfAnnealedSchedule(self.start, self.goal, self.window, np.log(np.arange(1, n_skills + 1.0)))
 
 
 class Heard(NamedTuple):
@@ -52,30 +53,23 @@ class Heard(NamedTuple):
     """Running mean of the accuracy above chance: 0 at chance, 1 where every answer is right."""
 
 
-class ListeningSchedule(NamedTuple):
-    """A self-annealed law over ranks 1..R; its numbers are floats or traced."""
-
+class _SelfAnnealed(NamedTuple):
     start: Any
     goal: Any
     window: Any
     log_rank: Any  # (R,)
 
-    def schedule(self, n_skills: int) -> ListeningSchedule:
-        """Itself: see `SkillSchedule.schedule`."""
-        return self
 
-    @property
-    def constant(self) -> bool:
-        """False: the law changes during training."""
-        return False
+class SelfAnnealedSchedule(_SelfAnnealed, Listening):
+    """A self-annealed law over ranks 1..R; its numbers are floats or traced."""
 
     def begin(self) -> Heard:
         """Before the first step."""
         return Heard(jnp.asarray(self.start, jnp.float32), jnp.float32(0))
 
-    def after(self, heard: Heard, right: Array) -> Heard:
-        """After a step on whose batch accuracy above chance was `right`."""
-        running = heard.right + (right - heard.right) / self.window
+    def after(self, heard: Heard, told: Told) -> Heard:
+        """After a step on whose batch accuracy above chance was `told.right`."""
+        running = heard.right + (told.right - heard.right) / self.window
         moved = heard.exponent - self.start * (running - self.goal) / (SLOWER * self.window)
         return Heard(jnp.clip(moved, 0.0, self.start), running)
 
@@ -104,7 +98,6 @@ class ListeningSchedule(NamedTuple):
         """The probability of each rank."""
         return self.at(self.exponent(progress, heard))
 
-    def cumulative(self, progress: Any, heard: Heard | tuple[()] = ()) -> Float[Array, " R"]:
-        """The cumulative distribution over ranks."""
-        total = jnp.cumsum(self.frequency(progress, heard))
-        return total / total[-1]
+    def metrics(self, heard: Heard) -> dict[str, Array]:
+        """The exponent."""
+        return {"skills/exponent": heard.exponent}
