@@ -1,0 +1,123 @@
+"""by-loss: can sampling each skill by its loss do what a power law of skills does?
+
+Paper A shapes data by a law that is fixed before training. Others give skills, domains or examples a frequency by their
+loss: prioritised sampling draws what is not learned more often, and group distributionally robust optimisation (DoReMi
+finds the weights of domains so) raises the weights of groups with large losses. On the products of three elements of A5
+all skills have the same loss at the start, that of a guess, so weights by loss have nothing to go by: the power law
+breaks a symmetry that they keep. Each method gets a range of its own main setting.
+
+    lopsided run by-loss --scale laptop
+
+`laptop` changes: the task and network of `state-tracking` at `laptop` scale, whose uniform and power-law arms are
+shared. None of the claims is in the paper.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lopsided.recipe import *
+from lopsided.recipes import state_tracking
+from lopsided.recipes.self_annealing import SELF
+from lopsided.recipes.state_tracking import LAWS, LEARNED
+
+RIVALS = {
+    "loss-proportional": ("power", (1.0, 2.0, 4.0)),
+    "group-dro": ("rate", (0.01, 0.1, 1.0, 10.0)),
+}
+"""Laws by loss, their main setting, and its values. All keep a tenth of every batch uniform."""
+OURS = {"law": "self-annealed"}
+
+
+def arms(scale: ScaleName) -> Arms:
+    laws = {"uniform": LAWS["uniform"], "power law": LAWS["power law"], "self-annealed": SELF}
+    for law, skills in laws.items():
+        yield arm(state_tracking.spec(scale, skills), law=law)
+    for law, (setting, values) in RIVALS.items():
+        for value in values if scale != "smoke" else values[:1]:
+            at = {"law": law, setting: value}
+            yield arm(state_tracking.spec(scale, {"name": law, setting: value}), **at)
+
+
+def finals(r: Results, **where: str) -> list[np.ndarray]:
+    return [each.final("test/accuracy") for each in r.where(**where)]
+
+
+def every_setting_ends_below(law: str, other: dict[str, str]):
+    """At each setting of a law by loss, `other` ends higher."""
+
+    def test(r):
+        (high,) = finals(r, **other)
+        found = [higher(low, high, "final accuracy") for low in finals(r, law=law)]
+        setting, values = RIVALS[law]
+        return decisions.everywhere(found, [f"{setting} {value:g}" for value in values])
+
+    return test
+
+
+def near_chance(law: str):
+    """At each setting, the best accuracy of the run is below twice chance."""
+
+    def test(r):
+        arms = r.where(law=law)
+        best = [each.metric("test/accuracy").max(1) / each.setting("task.chance") for each in arms]
+        found = [below(values, 2.0, "best accuracy / chance", ratio=True) for values in best]
+        setting, values = RIVALS[law]
+        return decisions.everywhere(found, [f"{setting} {value:g}" for value in values])
+
+    return test
+
+
+def figure(r: Results) -> Figure:
+    chance = {"chance": next(iter(r.arms.values())).setting("task.chance")}
+    panels = []
+    for law in RIVALS:
+        names = [each.name for each in r.arms.values() if each.coordinates["law"] not in RIVALS]
+        names += [each.name for each in r.where(law=law)]
+        panels.append(curves(r, "test/accuracy", "samples", law, arms=names, marks=chance))
+    for law in RIVALS:
+        names = [each.name for each in r.where(law=law)]
+        panels.append(curves(r, "skills/effective", "samples", f"{law}: evenness of the law", arms=names))
+    return Figure("Weights by loss against a power law", panels)
+
+
+recipe = Recipe(
+    name="by-loss",
+    paper="A",
+    figure_number="1 (right)",
+    question="Can sampling each skill by its loss do what a power law of skills does?",
+    about=__doc__,
+    threshold=LEARNED,
+    scales={"smoke": (2, 5), "laptop": (8, 800), "paper": (4,)},
+    arms=arms,
+    claims=[
+        *(
+            Statement(
+                f"at every setting, {law} sampling ends below the self-annealed law",
+                "not in the paper",
+                every_setting_ends_below(law, OURS),
+                history="the range of settings was chosen on two seeds (LOG.md)",
+            )
+            for law in RIVALS
+        ),
+        *(
+            Statement(
+                f"at every setting, {law} sampling ends below the fixed power law",
+                "not in the paper",
+                every_setting_ends_below(law, {"law": "power law"}),
+                history="the range of settings was chosen on two seeds (LOG.md)",
+            )
+            for law in RIVALS
+        ),
+        *(
+            Statement(
+                f"at every setting, {law} sampling stays within twice chance",
+                "not in the paper; uniform skills do (fig. 1)",
+                near_chance(law),
+                history="the range of settings was chosen on two seeds (LOG.md)",
+            )
+            for law in RIVALS
+        ),
+    ],
+    figure=figure,
+)
