@@ -6,10 +6,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 ROUNDS = 5
 
@@ -46,25 +43,3 @@ def rate(work: Callable[[], object], amount: float) -> float:
     began = time.perf_counter()
     work()
     return amount / (time.perf_counter() - began)
-
-
-def gemm_peak() -> float:
-    """FLOP/s of the best square float32 matrix product, one per core at once."""
-    devices = jax.devices()
-    mesh = Mesh(np.array(devices), ("core",))
-    product = jax.jit(
-        jax.shard_map(lambda x: x @ x, mesh=mesh, in_specs=PartitionSpec("core"), out_specs=PartitionSpec("core"))
-    )
-    best = 0.0
-    for n in (512, 1024, 2048):
-        x = jax.device_put(jnp.ones((len(devices), n, n)), NamedSharding(mesh, PartitionSpec("core")))
-        product(x).block_until_ready()
-        for _ in range(5):
-            repeats = max(1, 2**31 // n**3)
-
-            def work(x: jax.Array = x, repeats: int = repeats) -> None:
-                for _ in range(repeats):
-                    product(x).block_until_ready()
-
-            best = max(best, rate(work, 2.0 * n**3 * len(devices) * repeats))
-    return best

@@ -214,9 +214,12 @@ def compact(directory: Path = OUT, /, *, as_json: Json = False) -> None:
 @app.command
 def doctor() -> None:
     """Check that this machine can run lopsided, and say how it will be used."""
+    from lopsided.engines import devices
     from lopsided.report.terminal import doctor_table
+    from lopsided.runs.peak import peaks
 
-    doctor_table()
+    devices.setup(1 << 20)
+    doctor_table(peaks())
 
 
 def _existing(folder: Path) -> Any:

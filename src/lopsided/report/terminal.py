@@ -180,15 +180,14 @@ def times_table(rows: Sequence[dict[str, Any]], kinds: Sequence[str]) -> None:
     _console().print(table)
 
 
-def doctor_table() -> None:
-    """`lopsided doctor`."""
+def doctor_table(peaks: Sequence[Any]) -> None:
+    """`lopsided doctor`; `peaks` of `lopsided.runs.peak`."""
     import jax
 
     from lopsided.core.execution import DEFAULT
     from lopsided.core.provenance import software
     from lopsided.engines import devices
 
-    devices.setup(1 << 20)
     found = jax.devices()
     table = Table(box=SIMPLE_HEAD, show_header=False)
     table.add_row("Python", platform.python_version())
@@ -200,6 +199,10 @@ def doctor_table() -> None:
     table.add_row("memory", f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.1f} GiB")
     table.add_row("free disk here", f"{shutil.disk_usage('.').free / 2**30:.1f} GiB")
     table.add_row("compilation cache", str(devices.cache_folder()))
+    for precision in dict.fromkeys(peak.precision for peak in peaks):
+        ranked = sorted((peak for peak in peaks if peak.precision == precision), key=lambda peak: -peak.rate)
+        said = ", ".join(f"{peak.library} {peak.rate / 1e9:,.0f}" for peak in ranked)
+        table.add_row(f"matrix product, {precision}", f"{said} GFLOP/s")
     value = float(jax.jit(lambda x: (x @ x).sum())(jax.numpy.ones((8, 8))))
     table.add_row("a product of ones", "right" if value == 512.0 else f"WRONG: {value}")
     _console().print(table)
