@@ -65,7 +65,18 @@ def test_flags_are_frozen():
     assert flags == {
         "list": ["--json"],
         "run": [
-            *("--devices-per-member", "--for", "--json", "--on", "--on-set", "--out", "--scale", "--seeds", "--set"),
+            *(
+                "--all",
+                "--devices-per-member",
+                "--for",
+                "--json",
+                "--on",
+                "--on-set",
+                "--out",
+                "--scale",
+                "--seeds",
+                "--set",
+            ),
             *("--until-decided", "--workers"),
         ],
         "sample": [

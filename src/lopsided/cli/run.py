@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 
 
 def run(
-    target: str,
-    /,
-    *,
+    *targets: str,
+    all_: Annotated[bool, Parameter(name="--all", negative="")] = False,
     scale: str = "laptop",
     seeds: int | None = None,
     set_: Annotated[tuple[str, ...], Parameter(name="--set", consume_multiple=True, negative="")] = (),
@@ -38,14 +37,16 @@ def run(
     out: Out = OUT,
     as_json: Json = False,
 ) -> None:
-    """Run a recipe (its name), a recipe file (FILE.py) or a spec (SPEC.json), then write its report.
+    """Run a recipe (its name), a recipe file (FILE.py) or a spec (SPEC.json), or several, then write their reports.
 
     What is already in the store is not trained again.
 
     Parameters
     ----------
-    target
-        Name of a recipe, a Python file that defines one, or a JSON file that holds a spec.
+    targets
+        Names of recipes, Python files that define one, or JSON files that hold a spec.
+    all_
+        Every recipe, the shortest first.
     scale
         smoke (seconds, exercises the code), laptop (must show the effect) or paper (the paper's numbers).
     seeds
@@ -55,7 +56,7 @@ def run(
     until_decided
         Then freeze the best settings and train new seeds, 8, 16, 32, 64, until every claim is decided.
     for_
-        Stop cleanly when this time is over: 30m, 2h. The same command goes on.
+        Stop cleanly when this time is over (of all targets together): 30m, 2h. The same command goes on.
     devices_per_member
         Devices that share one member: its batch, its parameters and what its optimizer keeps.
     on
@@ -70,21 +71,63 @@ def run(
     as_json
         Print one JSON document on stdout, nothing else.
     """
-    from lopsided.report.live import Display, Screen
     from lopsided.runs.recipe_run import prepare
-    from lopsided.runs.reports import write_report
-    from lopsided.runs.signals import duration, stop_on_signals, stopped_after
+    from lopsided.runs.signals import duration
     from lopsided.store.parts import Store
 
-    asked = prepare(target, scale, seeds, set_)
-    store = Store(out)
+    asked_for = _every(targets, scale) if all_ else targets
+    if not asked_for:
+        raise InputError("run: takes a recipe, a file, or --all; `lopsided list` shows the recipes")
+    end = None if for_ is None else time.monotonic() + duration(for_)
+    prepared = [(target, prepare(target, scale, seeds, set_)) for target in asked_for]
+    found: list[dict[str, Any]] = []
+    for i, (target, asked) in enumerate(prepared):
+        if len(prepared) > 1:
+            print(f"lopsided: {asked.recipe.name}, {i + 1} of {len(prepared)}", file=sys.stderr)
+        seconds = None if end is None else max(end - time.monotonic(), 0.001)
+        runner = _runner(target, Store(out), on, workers, on_set, seconds, devices_per_member)
+        found.append(_one(asked, Store(out), runner, execution_of(devices_per_member), until_decided, seconds, as_json))
+        if not found[-1]["finished"]:
+            said = f"lopsided: {for_} are over; what is computed is committed, and the same command goes on"
+            print(said, file=sys.stderr)
+            break
+    if as_json:
+        print_json(found[0] if len(prepared) == 1 else {"runs": found})
+
+
+def _every(targets: tuple[str, ...], scale: str) -> tuple[str, ...]:
+    """Every recipe that has the scale, the shortest first."""
+    from lopsided.runs.catalog import catalog
+
+    if targets:
+        raise InputError(f"run: --all is every recipe; leave {' '.join(targets)} out")
+    rows = [row for row in catalog() if scale in row["scales"]]
+
+    def seconds(row: dict[str, Any]) -> float:
+        its = row["scales"][scale]
+        return its["seconds"] or 3600 * (its["counted"] or {}).get("h100_hours", 0.0)
+
+    return tuple(row["name"] for row in sorted(rows, key=seconds))
+
+
+def _one(
+    asked: RecipeRun,
+    store: Store,
+    runner: Runner,
+    execution: Execution,
+    until_decided: bool,
+    seconds: float | None,
+    as_json: bool,
+) -> dict[str, Any]:
+    """Train and decide one run, write its report, and print its outcome (unless `as_json`), which is returned."""
+    from lopsided.report.live import Display, Screen
+    from lopsided.runs.reports import write_report
+    from lopsided.runs.signals import stop_on_signals, stopped_after
+
     names = {spec.content_hash(): name for name, spec in asked.arms.items()}
     store.require_writable()
     log = store.root / "logs" / f"{asked.label}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
     log.parent.mkdir(exist_ok=True)
-    seconds = None if for_ is None else duration(for_)
-    execution = execution_of(devices_per_member)
-    runner = _runner(target, store, on, workers, on_set, seconds, devices_per_member)
     with (
         stop_on_signals() as stop,
         stopped_after(seconds, stop) as over,
@@ -93,9 +136,6 @@ def run(
         done, judged, left = _trained(asked, store, display, stop, until_decided, over, runner, execution)
     store = store.as_of_now()
     asked, results = asked.grown(store)  # of the seeds that choose; what is judged has its claims in `judged`
-    if left:
-        said = f"lopsided: {for_} are over; what is computed is committed, and the same command goes on"
-        print(said, file=sys.stderr)
     claims = asked.marked(judged.claims if judged is not None else asked.claims(results), store)
     page, arms = None, []
     if results is not None:
@@ -103,26 +143,21 @@ def run(
 
         page = write_report(store, [(asked, results, claims)], store.root / "reports" / asked.label / "index.html")
         arms = arm_summaries(results, asked.recipe)
-    if as_json:
-        print_json(
-            {
-                "recipe": asked.recipe.name,
-                "scale": scale,
-                "out": str(store.root.absolute()),
-                "report": str(page.absolute()) if page else None,
-                "finished": not left,
-                "trained": done.trained if done else None,
-                "seeds": judged.seeds if judged is not None else asked.seeds,
-                "arms": arms,
-                "claims": [c.as_json() for c in claims],
-            }
-        )
-        return
-    if page is None:
-        return
-    from lopsided.report.terminal import outcome
+    if page is not None and not as_json:
+        from lopsided.report.terminal import outcome
 
-    outcome(asked.recipe, scale, arms, claims, done, page, asked.overrides)
+        outcome(asked.recipe, asked.scale, arms, claims, done, page, asked.overrides)
+    return {
+        "recipe": asked.recipe.name,
+        "scale": asked.scale,
+        "out": str(store.root.absolute()),
+        "report": str(page.absolute()) if page else None,
+        "finished": not left,
+        "trained": done.trained if done else None,
+        "seeds": judged.seeds if judged is not None else asked.seeds,
+        "arms": arms,
+        "claims": [c.as_json() for c in claims],
+    }
 
 
 def execution_of(devices_per_member: int) -> Execution:
