@@ -75,9 +75,8 @@ def figure(r: Results) -> Figure:
         names = [each.name for each in r.arms.values() if each.coordinates["law"] not in RIVALS]
         names += [each.name for each in r.where(law=law)]
         panels.append(curves(r, "test/accuracy", "samples", law, arms=names, marks=chance))
-    for law in RIVALS:
-        names = [each.name for each in r.where(law=law)]
-        panels.append(curves(r, "skills/effective", "samples", f"{law}: evenness of the law", arms=names))
+    names = [each.name for law in RIVALS for each in r.where(law=law)]
+    panels.append(curves(r, "skills/effective", "samples", "How even the laws by loss are", arms=names))
     return Figure("Weights by loss against a power law", panels)
 
 

@@ -23,6 +23,7 @@ METRIC_LABEL = {
     "population/loss": "expected loss",
     "worked/answer": "share of right final answers",
     "worked/step": "share of right steps",
+    "skills/effective": "1 / (R sum p²), 1 for uniform skills",
     "norm/ratio": "norm of last layer / norm of first layer",
 }
 
