@@ -42,13 +42,14 @@ def test_it_is_the_law_of_the_laboratory():
     """The same reports, the same exponents, within a step of 1/30."""
     import jax.numpy as jnp
 
+    from lopsided.skills.listening import Told
     from lopsided.skills.self_annealed import SelfAnnealed
 
     law = SelfAnnealed().schedule(40)
     heard, theirs = law.begin(), []
     for step in range(400):
         theirs.append(float(heard.exponent))
-        heard = law.after(heard, jnp.float32(learns(step)))
+        heard = law.after(heard, Told(jnp.float32(learns(step))))
     _, ours = train(ranks(1), learns)
     assert np.abs(np.array(ours) - theirs).max() <= 1.5 / 60 + 1e-3
 
