@@ -66,6 +66,7 @@ def test_flags_are_frozen():
         "list": ["--json"],
         "run": [
             *(
+                "--across-hosts",
                 "--all",
                 "--devices-per-member",
                 "--for",

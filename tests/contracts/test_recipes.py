@@ -63,7 +63,7 @@ def test_smoke_runs_reports_and_gives_no_verdict(name, tmp_path):
     results = asked.results(store)
     assert {c.verdict for c in asked.claims(results)} == {"not run"}
     page = write(
-        [Section(asked.recipe, results, asked.claims(results), asked.recipe.figure(results), (), [])],
+        [Section(asked.recipe, results, asked.claims(results), "", asked.recipe.figure(results), (), [])],
         tmp_path / "report.html",
     )
     assert all(path.stat().st_size > 10_000 for path in save(asked.recipe.figure(results), tmp_path / "figure"))

@@ -127,6 +127,33 @@ def test_by_keyboard(view):
     assert view.wrong == []
 
 
+def test_a_reload_keeps_the_filters(view):
+    view.fill("#claims-words", "set-size")
+    view.keyboard.press("Enter")
+    view.wait_for_function("() => document.querySelectorAll('h3').length <= 1")
+    view.reload()
+    view.wait_for_selector("#claims-count:not(:empty)")
+    view.wait_for_function("() => document.querySelector('#claims-words').value == 'set-size'")
+    assert view.wrong == []
+
+
+def test_a_page_whose_explorer_has_ended_says_so(browser, tmp_path):
+    from lopsided.explore.server import Explorer
+
+    found = Explorer(tmp_path)
+    thread = threading.Thread(target=found.serve, daemon=True)
+    thread.start()
+    context = browser.new_context()
+    view = context.new_page()
+    view.goto(found.address)
+    view.wait_for_selector("header .folder")
+    assert view.query_selector(".ended") is None
+    found.close()
+    thread.join()
+    view.wait_for_selector(f".ended:has-text('lopsided explore {tmp_path}')", timeout=PATIENCE)
+    context.close()
+
+
 def test_another_host_s_page_gets_nothing(page):
     asked = urllib.request.Request(page.address, headers={"Host": "elsewhere.example"})
     with pytest.raises(urllib.error.HTTPError) as refused:

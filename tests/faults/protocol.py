@@ -19,6 +19,7 @@ from typing import Any
 
 from lopsided.core.execution import DEFAULT
 from lopsided.runs import commits, worker
+from lopsided.runs.clock import Taken
 from lopsided.runs.jobs import cut, wanted_members
 from lopsided.store import leases, parts
 from lopsided.store.leases import Holder, Lease, LeaseLost
@@ -140,10 +141,10 @@ class World:
     def _checked(self, work: Any, store: Store, process: Process) -> Process:
         """The commit; whatever happened since the check, it goes on."""
         step = process.step + 1
-        engine = SimpleNamespace(step=step, seconds=0.0, device_kind="", spec=None, state=None)
+        engine = SimpleNamespace(step=step, seconds=0.0, device_kind="", spec=None, saved=lambda: None)
         holder = SimpleNamespace(lease=process.lease, require=lambda: None)
         with commits.Commits(store, self.members, DEFAULT, holder, CODE) as writing:
-            parent = writing.commit(engine, process.step, process.parent, [], step == STEPS, {})
+            parent = writing.commit(engine, process.step, process.parent, [], step == STEPS, Taken({}, 0, 0))
             writing.wait()
         return replace(process, phase="ending" if step == STEPS else "training", step=step, parent=parent)
 

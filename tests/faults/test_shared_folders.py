@@ -237,6 +237,31 @@ def test_a_half_done_job_of_other_code_begins_anew(parity, tmp_path, monkeypatch
     assert {part.start for part in Store(tmp_path).parts()} == {0}
 
 
+def test_that_job_keeps_its_own_checkpoints_though_the_older_code_came_further(parity, tmp_path, monkeypatch):
+    import threading
+
+    from lopsided.core.execution import Execution
+    from lopsided.runs import worker
+
+    spec = parity(**SLOW)
+
+    def stopped_after(step):
+        stop = threading.Event()
+        with pytest.raises(Stopped):
+            run(
+                [spec], 1, Store(tmp_path), lambda p: stop.set() if p.step >= step else None, stop=stop,
+                execution=Execution(commit_seconds=0.0),
+            )  # fmt: skip
+
+    with monkeypatch.context() as patch:
+        patch.setattr(worker, "code_digest", lambda spec: "an older version")
+        stopped_after(1500)
+    stopped_after(500)
+    run([spec], 1, Store(tmp_path))
+    ours = [part for part in Store(tmp_path).parts() if part.code != "an older version"]
+    assert min(part.start for part in ours if part.final) > 0
+
+
 def test_claims_whose_rows_several_versions_made_say_so(tmp_path, monkeypatch, capsys):
     from lopsided.cli import main
     from lopsided.runs import worker

@@ -29,6 +29,7 @@ COMPOSED = {
     "model": {"name": "product", "r": 0.5},
     "loss": "square",
 }
+EASY = {"task": {"name": "sparse-parity", "d": 6, "k": 1}, "optimizer": {"name": "sgd", "lr": 0.1}, "steps": 640}
 ACCURACY = Goal("test/accuracy")
 
 
@@ -103,10 +104,27 @@ def test_members_that_never_learn_count():
 def test_shapes_of_a_task_with_skills():
     found = shapes_of(Spec.parse(COMPOSED))
     assert set(found) >= {"uniform", "power law 1.5", "self-annealed", "1/8 of the data, repeated", "growing subsets"}
+    assert found["power law 1, growing subsets"].skills.name == "power-law"
     assert "as is" not in found  # it is uniform
     lopsided = {**COMPOSED, "skills": {"name": "power-law", "alpha": 0.7}}
     assert {"as is", "uniform"} <= set(shapes_of(Spec.parse(lopsided)))
     assert len({each.content_hash() for each in found.values()}) == len(found)
+
+
+def test_a_loss_has_to_fall_to_its_target(tmp_path):
+    spec = Spec.parse({**PARITY, **EASY})
+    far, near = (advise(spec, Store(tmp_path), Goal("test/loss", at)).scores["uniform"] for at in (0.3, 0.6))
+    assert all(near[seed] < far[seed] for seed in (0, 1))
+
+
+def test_members_do_not_leave_before_the_goal(tmp_path):
+    """They would keep the loss that they left with, and seem never to reach a lower one."""
+    goal, leaves = Goal("test/loss", 0.3), {"until": {"metric": "test/accuracy", "at_least": 0.55}}
+    plain = advise(Spec.parse({**PARITY, **EASY}), Store(tmp_path), goal)
+    left = advise(Spec.parse({**PARITY, **EASY, **leaves}), Store(tmp_path), goal)
+    assert np.isfinite(list(left.scores["uniform"].values())).all()
+    assert left.scores == plain.scores
+    assert left.spec.until is not None
 
 
 def test_shapes_of_a_task_without_skills():
@@ -143,7 +161,7 @@ def test_rows_of_other_runs_are_not_counted_as_its_time(tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["spec.json", "--target", "test/loss=1"], "valid is an accuracy"),
+        (["spec.json", "--target", "test/loss=-1"], "or a loss"),
         (["spec.json", "--target", "tset/accuracy=.9"], "valid is an accuracy"),
         (["spec.json", "--target", "test/accuracy=90"], "up to 1"),
         (["spec.json", "--target", "accuracy"], "valid is an accuracy"),

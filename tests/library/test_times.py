@@ -6,11 +6,15 @@ import pytest
 
 from lopsided.cli import main
 from lopsided.core.spec import Spec
+from lopsided.engines.work import per_member
+from lopsided.report.text import took
+from lopsided.runs import commits, operations
 from lopsided.runs.recipe_run import prepare
 from lopsided.runs.reports import OF_ONE_PART, made
 from lopsided.runs.worker import run
 from lopsided.store.parts import Store
 from lopsided.store.status import TIMES, times
+from lopsided.store.tables import connect
 from tests.conftest import PARITY
 
 
@@ -30,6 +34,55 @@ def test_nothing_is_counted_of_other_runs(tmp_path):
     run([spec], 1, store)
     (found,) = times(store, {"other": [("0" * 16, 0)]})
     assert not any(found[kind] for kind in TIMES)
+
+
+@pytest.mark.parametrize("until", [None, {"metric": "test/accuracy", "at_least": 0.9}])
+def test_operations_are_those_of_the_steps_taken(until, tmp_path, monkeypatch):
+    monkeypatch.setattr(commits, "LEAST_SECONDS", 0.0)
+    store = Store(tmp_path)
+    spec = Spec.parse({**PARITY, "until": until, "evaluation": {"every": 10, "samples": 64}, "steps": 40})
+    run([spec], 3, store)
+    said = [each for part in store.parts() for each in store.provenance(part)]
+    with connect(store) as con:
+        evaluations = con.execute("SELECT count(*) FROM rows WHERE metric = 'test/loss'").fetchone()[0]
+    assert evaluations == 3 * 4  # nobody learns so fast
+    per = per_member(spec)
+    assert per is not None
+    expected = 10 * evaluations * per.step + evaluations * per.evaluation
+    assert sum(each["operations"] for each in said) == pytest.approx(expected)
+    (found,) = times(store, {"mine": [(spec.content_hash(), 0)]})
+    computing = sum(each["seconds"]["steps"] + each["seconds"]["evaluations"] for each in said)
+    assert found["rate"] == pytest.approx(expected / computing)
+
+
+def test_a_member_that_diverged_is_not_counted_twice(tmp_path, monkeypatch):
+    """It gets a second row, at the last step, which took neither a step nor an evaluation."""
+    monkeypatch.setattr(commits, "LEAST_SECONDS", 0.0)
+    store, rule = Store(tmp_path), {"metric": "test/loss", "at_most": 1e-6}
+    wild = {"optimizer": {"name": "sgd", "lr": 1e5}, "loss": "square", "until": rule}
+    spec = Spec.parse({**PARITY, **wild, "evaluation": {"every": 10, "samples": 64}, "steps": 40})
+    run([spec], 3, store)
+    said = [each for part in store.parts() for each in store.provenance(part)]
+    per = per_member(spec)
+    assert per is not None
+    assert sum(each["operations"] for each in said) == pytest.approx(3 * (10 * per.step + per.evaluation))
+
+
+def test_what_cannot_be_counted_does_not_stop_a_commit(tmp_path, monkeypatch):
+    monkeypatch.setattr(commits, "LEAST_SECONDS", 0.0)
+    nowhere = tmp_path / "file"
+    nowhere.touch()
+    monkeypatch.setattr(operations, "cache_folder", lambda: nowhere)
+    run([Spec.parse(PARITY)], 1, Store(tmp_path / "a"))
+    monkeypatch.setattr(operations, "per_member", lambda spec: 1 / 0)
+    run([Spec.parse(PARITY)], 1, Store(tmp_path / "b"))
+    for name in "ab":
+        assert len(Store(tmp_path / name).complete()) == 1
+
+
+def test_gradient_flow_has_no_number_of_operations():
+    (spec, *_) = (s for s in prepare("emergence", "smoke", None, ()).arms.values() if s.plan.name == "population")
+    assert per_member(spec) is None
 
 
 def test_the_table_and_its_json(tmp_path, capsys):
@@ -54,4 +107,7 @@ def test_a_report_says_once_what_made_several_parts(tmp_path):
     asked.train(store)
     (entry,) = made(store, asked)
     assert entry["parts"] == sum(part.final for part in store.parts()) > 1
+    assert entry["took"]["compile"] > 0
+    assert took(entry["took"]).startswith(f"{sum(entry['took'][kind] for kind in TIMES):.0f} s: compile ")
+    assert took({**dict.fromkeys(TIMES, 0.0), "rate": None}) == ""
     assert not set(OF_ONE_PART) & set(entry)

@@ -10,7 +10,12 @@ from lopsided.cli import main
 from lopsided.core.errors import InputError, Stopped, StoreError
 from lopsided.core.recipe import arm, swept
 from lopsided.recipe import ahead, higher
+from lopsided.report.text import judged_by
+from lopsided.runs.checking import found_in
+from lopsided.runs.looks import in_hand
 from lopsided.runs.recipe_run import RecipeRun
+from lopsided.runs.reports import write_report
+from lopsided.runs.targets import plain_arms, plain_curves
 from lopsided.runs.until_decided import looked, read, replay, until_decided
 from lopsided.stats.sequential import bounds, level, seeds_needed
 from lopsided.stats.verdict import Statement
@@ -66,6 +71,57 @@ def test_looks_go_on_for_open_claims_and_the_arms_that_they_read(tmp_path):
     assert (again.claims, nothing.trained) == (state.claims, 0)
 
 
+def test_the_page_shows_the_verdicts_of_the_judged_seeds_and_says_so(tmp_path):
+    recipe = replace(recipe_of(), figure=lambda results: plain_curves("until-test", results))
+    asked, store = asked_for(recipe), Store(tmp_path)
+    until_decided(asked, store, looks=LOOKS)
+    found = found_in(asked, store.as_of_now())
+    assert found.judged == 16
+    assert "look 1 of 2" in found.claims[0].test
+    assert all(len(arm.seeds) == 6 for arm in found.results.arms.values())
+    page = write_report(store, [found], tmp_path / "page.html").read_text()
+    assert "The verdicts are of up to 16 new seeds an arm, at settings that the first 6 seeds chose." in page
+
+
+def test_status_shows_the_look_in_hand(tmp_path, capsys):
+    asked, store, stop = asked_for(recipe_of()), Store(tmp_path), threading.Event()
+
+    def halt(progress):
+        if any(m.seed >= 6 for m in progress.members):
+            stop.set()
+
+    with pytest.raises(Stopped):
+        until_decided(asked, store, halt, stop, LOOKS)
+    with pytest.raises(SystemExit):
+        main(["status", str(tmp_path), "--json"])
+    rows = {row["run"]: row for row in json.loads(capsys.readouterr().out)["runs"]}
+    look = rows["until-test-laptop, look 1 of 2, 2 open"]
+    assert look["members"] > 0
+    file = tmp_path / "plans" / "until-test-laptop.look"
+    said = file.read_text()
+    file.write_text("{")
+    assert in_hand(store) == {}
+    file.write_text(said)
+    until_decided(asked, Store(tmp_path), looks=LOOKS)
+    assert in_hand(store) == {}  # nothing is left to look at
+
+
+def test_a_plan_of_other_claims_is_passed_over_aloud(tmp_path):
+    """A report, or a run without the flag, must not fail for it at its end; nor must its verdicts be used."""
+    asked, store = asked_for(recipe_of()), Store(tmp_path)
+    until_decided(asked, store, looks=LOOKS)
+    (file,) = (tmp_path / "plans").glob("*.json")
+    file.write_text(json.dumps({**json.loads(file.read_text()), "claims": ["another"]}))
+    found = found_in(asked, store.as_of_now())
+    assert found.judged is None
+    assert "was made for other claims" in found.problem
+    assert "was passed over" in judged_by(found.judged, found.chose, asked.seeds, found.problem)
+    with pytest.raises(StoreError, match="other claims"):
+        until_decided(asked, Store(tmp_path), looks=LOOKS)
+    unknown = replace(asked, recipe=plain_arms(asked.recipe.name, asked.arms))
+    assert found_in(unknown, store.as_of_now()).problem == ""
+
+
 def test_the_plan_stands_before_the_first_judged_seed(tmp_path):
     asked, store, stop = asked_for(recipe_of()), Store(tmp_path), threading.Event()
 
@@ -90,7 +146,7 @@ def test_other_claims_need_another_plan(tmp_path):
     other = asked_for(recipe_of([Statement("something else", "", lambda r: None)]))
     with pytest.raises(StoreError, match="made for other claims"):
         until_decided(other, Store(tmp_path))
-    (file,) = (tmp_path / "plans").iterdir()
+    (file,) = (tmp_path / "plans").glob("*.json")
     file.write_text("{}")
     with pytest.raises(StoreError, match="is no plan"):
         until_decided(asked, Store(tmp_path), looks=LOOKS)

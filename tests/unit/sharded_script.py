@@ -16,8 +16,9 @@ import numpy as np
 from lopsided.core.engine import Member
 from lopsided.core.execution import Execution
 from lopsided.core.spec import Spec
+from lopsided.engines.choosing import engine_for
 from lopsided.engines.ensemble import Ensemble
-from lopsided.engines.sharded import Sharded, engine_for
+from lopsided.engines.sharded import Sharded
 from lopsided.results.stored import load
 from lopsided.runs.worker import run
 from lopsided.store.parts import Store

@@ -1,4 +1,7 @@
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -107,3 +110,31 @@ def refusal(data):
     except InputError as error:
         return str(error)
     return None
+
+
+def test_the_last_digits_of_a_computed_number_are_no_other_setting(parity):
+    """They depend on the processor's way to compute a power; rows must be found on another machine."""
+    third = 0.1 + 0.2
+    assert third != 0.3
+    assert SGD(lr=third).content_hash() == SGD(lr=0.3).content_hash()
+    assert SGD(lr=third).lr == 0.3
+    assert SGD(lr=0.3 * (1 + 1e-9)).content_hash() != SGD(lr=0.3).content_hash()
+
+
+def test_recipes_have_the_same_specs_on_other_processors():
+    program = (
+        "from lopsided.core.registry import registered\n"
+        "for name in ('composition-rate', 'plane-frequency-repetition'):\n"
+        "    print(*(spec.content_hash() for spec in registered('recipe')[name].specs('laptop').values()))\n"
+    )
+    features = {
+        "NPY_DISABLE_CPU_FEATURES": "AVX2 FMA3 AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL X86_V3 "
+        "X86_V4"
+    }
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, **more}
+        ).stdout
+        for more in ({}, features)
+    ]
+    assert found[0] == found[1] != ""

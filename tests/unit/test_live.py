@@ -12,9 +12,9 @@ from lopsided.report.live import Display
 
 def test_forty_arms_on_80_by_24(parity, tmp_path):
     specs = [parity(optimizer={"name": "sgd", "lr": 0.01 * (i + 1)}) for i in range(40)]
-    names = {spec.content_hash(): f"an arm with a long name, lr {spec.optimizer.lr:g}" for spec in specs}
+    names = {f"an arm with a long name, lr {spec.optimizer.lr:g}": spec.content_hash() for spec in specs}
     console = Console(width=80, height=24, file=io.StringIO(), force_terminal=True)
-    display = Display(console, names, "test/accuracy", tmp_path / "log")
+    display = Display(console, lambda: names, "test/accuracy", tmp_path / "log")
     members = [Member(spec, 0) for spec in specs]
     display(Progress(0, 60, members, None, 0.0, 0.0, None))
     metrics = {"test/accuracy": np.linspace(0, 1, 40)}
@@ -28,4 +28,18 @@ def test_forty_arms_on_80_by_24(parity, tmp_path):
     assert "and 21 arms that began earlier" in lines[-1]
     display.__exit__(None, None, None)
     log = (tmp_path / "log").read_text()
+    assert "?" not in log
     assert "34 more" in log  # six arms are named, the rest is a count
+
+
+def test_arms_that_sweeps_add_later_have_names(parity, tmp_path):
+    first, added = parity(), parity(optimizer={"name": "sgd", "lr": 0.25})
+    names = {"lr = 0.5": first.content_hash()}
+    display = Display(Console(file=io.StringIO()), lambda: names, "test/accuracy", tmp_path / "log")
+    display(Progress(0, 60, [Member(first, 0)], None, 0.0, 0.0, None))
+    names["lr = 0.25"] = added.content_hash()
+    display(Progress(0, 60, [Member(added, 0)], None, 0.0, 0.0, None))
+    evaluated = Evaluated(60, {"test/accuracy": np.ones(1)}, np.full(1, -1), 1.0)
+    display(Progress(60, 60, [Member(added, 0)], evaluated, 5.0, 0.5, 300.0))
+    display.__exit__(None, None, None)
+    assert "lr = 0.25 1.000" in (tmp_path / "log").read_text()

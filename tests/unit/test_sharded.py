@@ -10,7 +10,9 @@ import pytest
 
 from lopsided.core.errors import InputError
 from lopsided.core.execution import Execution
-from lopsided.engines.sharded import engine_for
+from lopsided.engines.choosing import engine_for
+from lopsided.runs.worker import run
+from lopsided.store.parts import Store
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +63,11 @@ def test_what_cannot_be_sharded_is_one_line(parity):
     until = {"metric": "test/accuracy", "at_least": 0.9}
     with pytest.raises(InputError, match=r"this spec asks for 'pool' \(until\)"):
         engine_for(parity(until=until, evaluation={"every": 20, "samples": 64}), Execution(batch_devices=2, shard=True))
+
+
+def test_that_line_comes_before_anything_is_trained(parity, tmp_path):
+    fine, until = parity(), {"metric": "test/accuracy", "at_least": 0.9}
+    wrong = parity(until=until, evaluation={"every": 20, "samples": 64})
+    with pytest.raises(InputError, match="asks for 'pool'"):
+        run([fine, wrong], 1, Store(tmp_path), execution=Execution(batch_devices=2, shard=True))
+    assert not Store(tmp_path).parts()

@@ -10,7 +10,7 @@ from scipy import stats as sps
 from lopsided.stats import decisions
 from lopsided.stats.compare import centre, compare_gaps, compare_times, compare_values
 from lopsided.stats.signflip import centre_interval, sign_flip
-from lopsided.stats.times import Times, median, time_to_learn
+from lopsided.stats.times import Times, median, time_to_learn, time_to_reach
 from lopsided.stats.unpaired import log_rank_scores, permutation_tails
 from tests.reference import calibration
 
@@ -324,3 +324,12 @@ def test_members_that_take_no_time_have_a_ratio():
     assert (
         decisions.faster(Times(np.zeros(8), np.zeros(8, bool)), Times(np.zeros(8), np.zeros(8, bool)), "s").effect == 1
     )
+
+
+def test_nobody_reaches_a_value_that_is_not_finite():
+    axis, falling = np.array([10, 20, 30]), np.array([[3.0, 2.0, 1.0], [np.nan, np.nan, np.nan]])
+    assert time_to_reach(axis, "test/loss", falling, float("inf")).censored.all()
+    assert time_to_reach(axis, "test/accuracy", falling, float("inf")).censored.all()
+    found = time_to_reach(axis, "test/loss", falling, 2.5)
+    assert found.time[0] == 20
+    assert found.censored.tolist() == [False, True]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from lopsided.core.errors import InputError
 from lopsided.report.text import effect_text
 from lopsided.stats import decisions
-from lopsided.stats.times import Times, time_to_learn
+from lopsided.stats.times import Times, falls, time_to_learn
 from lopsided.stats.verdict import Claim, Decision, Statement
 
 if TYPE_CHECKING:  # curves of anybody need no laboratory
@@ -94,7 +94,7 @@ class Comparison:
                 f"compare: {baseline.name!r} is in {baseline.unit}, {candidate.name!r} in {candidate.unit}"
             )
         self.baseline, self.candidate, self.metric = baseline, candidate, metric
-        self.falling = any(word in metric for word in ("loss", "error")) if falling is None else falling
+        self.falling = falls(metric) if falling is None else falling
 
     def faster(self, at: float, at_least: float = 1.0) -> Verdict:
         """The candidate reaches `at` with less of the axis, by more than a factor `at_least`.

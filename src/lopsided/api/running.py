@@ -51,8 +51,8 @@ def run(
         store.require_writable()
         log = store.root / "logs" / f"library-{time.strftime('%Y%m%d-%H%M%S')}.log"
         log.parent.mkdir(exist_ok=True)
-        names = {spec.content_hash(): name for name, spec in named.items()}
-        with Display(Screen(), names, "test/accuracy", log) as display:
+        hashes = {name: spec.content_hash() for name, spec in named.items()}
+        with Display(Screen(), lambda: hashes, "test/accuracy", log) as display:
             worker.run(specs, seeds, store, display, execution)
     else:
         worker.run(specs, seeds, store, None, execution)

@@ -76,6 +76,7 @@ def report(
     output
         File to write; DIRECTORY/reports/report.html if left out.
     """
+    from lopsided.runs.checking import found_in
     from lopsided.runs.recipe_run import recorded
     from lopsided.runs.reports import write_report
 
@@ -84,9 +85,8 @@ def report(
     if page.is_dir() or not page.name:
         raise InputError(f"--output {str(page)!r}: is a folder; name a file")
     store.require_readable()
-    found = [asked.grown(store) for asked in recorded(store)]
-    runs = [(asked, r, asked.marked(asked.claims(r), store)) for asked, r in found if r is not None]
-    if not runs:
+    runs = [found_in(asked, store) for asked in recorded(store)]
+    if not any(found.results is not None for found in runs):
         raise InputError(f"directory = {str(directory)!r}: holds no finished run")
     print(write_report(store, runs, page))
 
@@ -166,21 +166,24 @@ def status(
     directory
         Folder of the store.
     times
-        Show instead where the time of each run went: compilation, steps, evaluations, waiting for commits, the rest.
+        Show instead where the time of each run went (compilation, steps, evaluations, waiting for commits, the rest),
+        and how fast it computed.
     """
+    from lopsided.runs.looks import in_hand
     from lopsided.runs.manifest import recorded
     from lopsided.store import status as of
 
     store = _existing(directory)
-    runs = {r.label: r.members() for r in recorded(store)}
+    runs = {r.label: r.members() for r in recorded(store)} | in_hand(store)
     if times:
         spent = of.times(store, runs)
         if as_json:
             print_json({"runs": spent})
             return
         from lopsided.report.terminal import times_table
+        from lopsided.runs.peak import best
 
-        times_table(spent, of.TIMES)
+        times_table(spent, of.TIMES, [best(each["place"]) for each in spent])
         return
     found = of.folder_status(store, runs)
     if as_json:
@@ -214,12 +217,18 @@ def compact(directory: Path = OUT, /, *, as_json: Json = False) -> None:
 @app.command
 def doctor() -> None:
     """Check that this machine can run lopsided, and say how it will be used."""
+    from lopsided.core.provenance import machine
     from lopsided.engines import devices
     from lopsided.report.terminal import doctor_table
-    from lopsided.runs.peak import peaks
+    from lopsided.runs.peak import peaks, remember
+    from lopsided.store.status import place_of
 
     devices.setup(1 << 20)
-    doctor_table(peaks())
+    import jax
+
+    measured = peaks()
+    remember(measured, place_of(machine(), jax.devices()[0].device_kind))
+    doctor_table(measured)
 
 
 def _existing(folder: Path) -> Any:

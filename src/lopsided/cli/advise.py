@@ -39,8 +39,8 @@ def advise(
         A JSON file that holds a spec; a Python file that defines `spec`, or `train(shape, seed)` and `shapes`; or a
         table (.parquet, .csv, .jsonl) whose rows are your examples.
     target
-        Of a spec: what to reach with little compute, test/accuracy=.9. Left out: the highest final test accuracy, or
-        the lowest final test loss.
+        Of a spec: what to reach with little compute, test/accuracy=.9 or test/loss=.1. Left out: the highest final
+        test accuracy, or the lowest final test loss.
     budget
         Computing time that the whole race may take: 30m, 2h.
     rates
@@ -171,6 +171,11 @@ def _goal(text: str) -> Goal:
         at = float(value)
     except ValueError:
         at = float("nan")
-    if not equals or metric != "test/accuracy" or not 0 < at <= 1:
-        raise InputError(f"--target {text!r}: valid is an accuracy and a value up to 1, for example test/accuracy=.9")
+    if (
+        not equals
+        or metric not in ("test/accuracy", "test/loss")
+        or not 0 < at < float("inf")
+        or ("accuracy" in metric and at > 1)
+    ):
+        raise InputError(f"--target {text!r}: valid is an accuracy up to 1, or a loss: test/accuracy=.9, test/loss=.1")
     return Goal(metric, at)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from lopsided.core.execution import Execution
     from lopsided.runs.done import Done, Runner
     from lopsided.runs.recipe_run import RecipeRun
-    from lopsided.runs.until_decided import State
     from lopsided.store.parts import Store
 
 
@@ -31,6 +30,7 @@ def run(
     until_decided: Annotated[bool, Parameter(negative="")] = False,
     for_: Annotated[str | None, Parameter(name="--for")] = None,
     devices_per_member: int = 1,
+    across_hosts: Annotated[bool, Parameter(negative="")] = False,
     on: str | None = None,
     workers: int | None = None,
     on_set: Annotated[tuple[str, ...], Parameter(name="--on-set", consume_multiple=True, negative="")] = (),
@@ -59,6 +59,8 @@ def run(
         Stop cleanly when this time is over (of all targets together): 30m, 2h. The same command goes on.
     devices_per_member
         Devices that share one member: its batch, its parameters and what its optimizer keeps.
+    across_hosts
+        The same command runs on several hosts (srun, mpirun, Kubernetes), and they share members.
     on
         Who trains: this process if left out; local, slurm or ray for workers that go on when this process ends;
         elsewhere for workers that you start yourself (lopsided worker).
@@ -80,6 +82,10 @@ def run(
         raise InputError("run: takes a recipe, a file, or --all; `lopsided list` shows the recipes")
     end = None if for_ is None else time.monotonic() + duration(for_)
     prepared = [(target, prepare(target, scale, seeds, set_)) for target in asked_for]
+    if across_hosts and on is not None:
+        raise InputError("--across-hosts: the hosts train here, together; leave --on out")
+    if across_hosts and not _joined_as_head():
+        return
     found: list[dict[str, Any]] = []
     for i, (target, asked) in enumerate(prepared):
         if len(prepared) > 1:
@@ -93,6 +99,17 @@ def run(
             break
     if as_json:
         print_json(found[0] if len(prepared) == 1 else {"runs": found})
+
+
+def _joined_as_head() -> bool:
+    """Join the other hosts. All but the first do what that one says until it ends, and this returns False there."""
+    from lopsided.engines import hosts
+    from lopsided.engines.several_hosts import follow
+
+    hosts.join()
+    if not hosts.is_head():
+        follow()
+    return hosts.is_head()
 
 
 def _every(targets: tuple[str, ...], scale: str) -> tuple[str, ...]:
@@ -121,32 +138,39 @@ def _one(
 ) -> dict[str, Any]:
     """Train and decide one run, write its report, and print its outcome (unless `as_json`), which is returned."""
     from lopsided.report.live import Display, Screen
+    from lopsided.runs import manifest
+    from lopsided.runs.checking import found_in
     from lopsided.runs.reports import write_report
     from lopsided.runs.signals import stop_on_signals, stopped_after
 
-    names = {spec.content_hash(): name for name, spec in asked.arms.items()}
+    def arms_now() -> dict[str, str]:
+        now = manifest.read(store, asked.label)
+        return {name: arm["hash"] for name, arm in now.arms.items()} if now else {}
+
     store.require_writable()
     log = store.root / "logs" / f"{asked.label}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
     log.parent.mkdir(exist_ok=True)
     with (
         stop_on_signals() as stop,
         stopped_after(seconds, stop) as over,
-        Display(Screen(), names, asked.recipe.metric, log) as display,
+        Display(Screen(), arms_now, asked.recipe.metric, log) as display,
     ):
-        done, judged, left = _trained(asked, store, display, stop, until_decided, over, runner, execution)
+        done, left = _trained(asked, store, display, stop, until_decided, over, runner, execution)
     store = store.as_of_now()
-    asked, results = asked.grown(store)  # of the seeds that choose; what is judged has its claims in `judged`
-    claims = asked.marked(judged.claims if judged is not None else asked.claims(results), store)
+    found = found_in(asked, store)
+    asked, claims = found.run, found.claims
     page, arms = None, []
-    if results is not None:
+    if found.results is not None:
         from lopsided.report.summary import arm_summaries
 
-        page = write_report(store, [(asked, results, claims)], store.root / "reports" / asked.label / "index.html")
-        arms = arm_summaries(results, asked.recipe)
+        page = write_report(store, [found], store.root / "reports" / asked.label / "index.html")
+        arms = arm_summaries(found.results, asked.recipe)
     if page is not None and not as_json:
         from lopsided.report.terminal import outcome
+        from lopsided.report.text import judged_by
 
-        outcome(asked.recipe, asked.scale, arms, claims, done, page, asked.overrides)
+        judged = judged_by(found.judged, found.chose, asked.seeds, found.problem)
+        outcome(asked.recipe, asked.scale, arms, claims, judged, done, page, asked.overrides)
     return {
         "recipe": asked.recipe.name,
         "scale": asked.scale,
@@ -154,7 +178,7 @@ def _one(
         "report": str(page.absolute()) if page else None,
         "finished": not left,
         "trained": done.trained if done else None,
-        "seeds": judged.seeds if judged is not None else asked.seeds,
+        "seeds": found.judged or asked.seeds,
         "arms": arms,
         "claims": [c.as_json() for c in claims],
     }
@@ -207,19 +231,16 @@ def _trained(
     over: threading.Event,
     runner: Runner,
     execution: Execution,
-) -> tuple[Done | None, State | None, bool]:
-    """What was trained (None where the time was over before the end), the state of the looks if there were any, and
-    whether the time was over."""
+) -> tuple[Done | None, bool]:
+    """What was trained (None where the time was over before the end), and whether the time was over."""
     from lopsided.core.errors import Stopped
-    from lopsided.runs.until_decided import looked, until_decided
+    from lopsided.runs.until_decided import until_decided
 
     try:
         if until and asked.scale != "smoke":  # which has no verdicts
-            state, done = until_decided(asked, store, display, stop, runner=runner, execution=execution)
-            return done, state, False
-        return asked.train(store, display, stop, execution, runner), None, False
+            return until_decided(asked, store, display, stop, runner=runner, execution=execution)[1], False
+        return asked.train(store, display, stop, execution, runner), False
     except Stopped:
         if not over.is_set():
             raise
-        now = store.as_of_now()
-        return None, looked(asked, now) if until else None, True
+        return None, True

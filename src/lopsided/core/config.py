@@ -13,7 +13,7 @@ import hashlib
 import json
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from lopsided.core.errors import InputError, unknown
 
@@ -26,6 +26,9 @@ TRACED = _TracedMark()
 """Put it on the outside: `Annotated[Size | None, TRACED]`; inside a union it would not be seen."""
 TracedFloat = Annotated[float, TRACED]
 TracedInt = Annotated[int, TRACED]
+DIGITS = 12
+"""Significant digits of every number in a configuration. A computed setting, d ** -0.5, has another last digit on
+another processor; it would be another setting there, and rows of one machine would not be found on the next."""
 Rate = Annotated[float, TRACED, Field(gt=0, le=1e6)]
 """A positive traced number, for example a learning rate."""
 
@@ -45,6 +48,11 @@ class Config(BaseModel):
     later: ClassVar[frozenset[str]] = frozenset()
     """Fields that came after the first version. At their defaults they are left out of the canonical JSON, so that a
     new setting changes no hash and no stored run is lost."""
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def _to_digits(cls, value: Any) -> Any:
+        return _rounded(value)
 
     @classmethod
     def parse(cls, data: object) -> Self:
@@ -160,6 +168,14 @@ def _without_later(config: Any, data: Any) -> Any:
     fields = type(config).model_fields
     kept = [n for n in data if not (n in config.later and getattr(config, n) == fields[n].get_default())]
     return {name: _without_later(getattr(config, name), data[name]) for name in kept}
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, tuple):
+        return tuple(_rounded(item) for item in value)
+    return value
 
 
 def _positive_zero(value: Any) -> Any:

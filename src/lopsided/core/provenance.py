@@ -37,13 +37,18 @@ def _processor() -> str:
     return next((f", {line.partition(':')[2].strip()}" for line in lines if line.startswith("model name")), "")
 
 
+def machine() -> str:
+    """This machine, as parts name it."""
+    return f"{platform.system()} {platform.machine()}{_processor()}"
+
+
 def provenance(device: str, execution: dict[str, object]) -> dict[str, object]:
     """Provenance of rows that are being made now on `device`, run as `execution` says."""
     return {
         "software": software(),
         "device": device,
         "execution": execution,
-        "machine": f"{platform.system()} {platform.machine()}{_processor()}",
+        "machine": machine(),
         "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
     }

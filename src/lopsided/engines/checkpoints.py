@@ -8,13 +8,15 @@ from typing import Any
 import jax
 import numpy as np
 
+from lopsided.engines import hosts
+
 
 def save(folder: Path, state: Any) -> None:
     """Write a pytree of arrays; returns when it is on disk. Raises `OSError` if it cannot be written."""
     import orbax.checkpoint as ocp
 
     try:
-        with ocp.StandardCheckpointer() as checkpointer:
+        with ocp.StandardCheckpointer(multiprocessing_options=_alone()) as checkpointer:
             checkpointer.save(folder.absolute(), _numbered(jax.device_get(state)))
     except OSError:
         raise
@@ -27,9 +29,19 @@ def restore(folder: Path, like: Any) -> Any:
     import orbax.checkpoint as ocp
 
     host = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), like)
-    with ocp.StandardCheckpointer() as checkpointer:
+    with ocp.StandardCheckpointer(multiprocessing_options=_alone()) as checkpointer:
         leaves = checkpointer.restore(folder.absolute(), _numbered(host))
     return jax.tree.unflatten(jax.tree.structure(like), [leaves[k] for k in sorted(leaves)])
+
+
+def _alone() -> Any:
+    """This process saves and restores without asking others that train with it (`engines.hosts`)."""
+    import orbax.checkpoint as ocp
+
+    if not hosts.several():
+        return ocp.options.MultiprocessingOptions()
+    here = jax.process_index()
+    return ocp.options.MultiprocessingOptions(here, active_processes={here}, barrier_sync_key_prefix="lopsided")
 
 
 def _numbered(tree: Any) -> dict[str, Any]:

@@ -31,4 +31,5 @@ def setup(members: int, batch_devices: int = 1) -> None:
     flags = os.environ.get("XLA_FLAGS", "")
     if "xla_cpu_multi_thread_eigen" not in flags:
         os.environ["XLA_FLAGS"] = f"{flags} --xla_cpu_multi_thread_eigen=false".strip()
-    jax.config.update("jax_num_cpu_devices", cores)
+    if "xla_force_host_platform_device_count" not in flags:  # somebody wants another number
+        jax.config.update("jax_num_cpu_devices", cores)

@@ -30,7 +30,7 @@ from lopsided.core.shapes import has_accuracy
 from lopsided.core.skills import Listens
 from lopsided.core.spec import Spec
 from lopsided.core.task import n_skills
-from lopsided.engines import looking_back, memory
+from lopsided.engines import hosts, looking_back, memory
 from lopsided.engines.members import State, TracedMember, program_key, traced_of
 from lopsided.engines.program import BATCH_AXIS, Program, SampledProgram
 
@@ -94,6 +94,10 @@ class EnsembleEngine(Engine):
         """Arrays of all members' states, where they belong."""
         return jax.device_put(state, self._sharding)
 
+    def fetched(self, tree: Any) -> Any:
+        """Arrays of all members, in NumPy."""
+        return jax.device_get(tree)
+
     @property
     def device_kind(self) -> str:
         return device_kind(self._sharding)
@@ -136,15 +140,15 @@ class EnsembleEngine(Engine):
         """Metrics now, at the end also those that look back; the running mean of the training loss starts anew."""
         began = time.perf_counter()
         with self.precision():
-            metrics = jax.device_get(self._evaluate(self.state, self._traced))
+            metrics = self.fetched(self._evaluate(self.state, self._traced))
             zero = jnp.zeros_like(self.state.loss_sum), jnp.zeros_like(self.state.loss_count)
             self.state = self.state._replace(loss_sum=zero[0], loss_count=zero[1])
             if self.finished and looking_back.n_checkpoints(self.spec):
-                metrics |= jax.device_get(self._conclude(self.state, self._traced))
+                metrics |= self.fetched(self._conclude(self.state, self._traced))
         took = time.perf_counter() - began
         self.seconds, self.evaluating = self.seconds + took, self.evaluating + took
         n = len(self.members)
-        diverged = np.asarray(self.state.diverged)[:n]
+        diverged = self.fetched(self.state.diverged)[:n]
         return Evaluated(self.step, {k: v[:n] for k, v in metrics.items()}, diverged, self.seconds)
 
     def compile(self) -> None:
@@ -219,7 +223,10 @@ def mesh_of(execution: Execution, members: int) -> Mesh:
     sharing = execution.batch_devices
     if len(devices) < sharing:
         raise InputError(f"execution.batch_devices = {sharing}: there are {len(devices)} devices")
-    shards = min(len(devices) // sharing, members)
+    if hosts.several() and len(devices) % sharing:
+        raise InputError(f"--devices-per-member {sharing}: has to divide the {len(devices)} devices of all hosts")
+    # Several processes have to use all of their devices; one leaves those idle for which there is no member.
+    shards = len(devices) // sharing if hosts.several() else min(len(devices) // sharing, members)
     return Mesh(np.array(devices[: shards * sharing]).reshape(shards, sharing), (MEMBER_AXIS, BATCH_AXIS))
 
 

@@ -74,7 +74,7 @@ def members_per_job(program: Program) -> int:
 
 def budget() -> int:
     """Bytes that one ensemble may take: half of the device's (or the machine's) memory."""
-    stats = jax.devices()[0].memory_stats()
+    stats = jax.local_devices()[0].memory_stats()
     if stats and "bytes_limit" in stats:
         return stats["bytes_limit"] // 2
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

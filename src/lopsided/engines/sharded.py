@@ -17,11 +17,9 @@ from typing import Any, ClassVar
 import jax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from lopsided.core.engine import Engine, Member
-from lopsided.core.errors import InputError
+from lopsided.core.engine import Member
 from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.lowering import spread_over
-from lopsided.core.registry import engine_of
 from lopsided.core.spec import Spec
 from lopsided.engines import memory
 from lopsided.engines.ensemble import MEMBER_AXIS, ONCE, Ensemble, compiled, mesh_of
@@ -52,7 +50,7 @@ class Sharded(Ensemble):
 
     @classmethod
     def accepts(cls, spec: Spec) -> bool:
-        """Never by its spec alone: see `engine_for`."""
+        """Never by its spec alone: see `lopsided.engines.choosing`."""
         return False
 
     def precision(self) -> AbstractContextManager[Any]:
@@ -71,19 +69,6 @@ class Sharded(Ensemble):
         whole = memory.predicted(self.program, self.block, self.block)
         gathered = self.block * tree_bytes(self.program.state_shape.params) if sharing > 1 else 0
         return memory.Memory(-(-whole.state // sharing), -(-whole.temporary // sharing) + gathered)
-
-
-def engine_for(spec: Spec, execution: Execution) -> type[Engine]:
-    """The engine that trains a spec in that way. Raises `InputError` where it cannot be sharded."""
-    found: type[Engine] = engine_of(spec)
-    if not execution.shard or not found.trains:
-        return found
-    if found is not Ensemble:
-        raise InputError(
-            "--devices-per-member: spreads members that take sampled steps to the end; this spec asks for "
-            f"{found.name!r} ({'until' if spec.until is not None else spec.plan.name})"
-        )
-    return Sharded
 
 
 def _pieces_of_all(program_class: type[Program], spec: Spec, execution: Execution) -> Execution:

@@ -44,6 +44,13 @@ class Work(NamedTuple):
     """Whether the number of steps is the method's own choice (gradient flow)."""
 
 
+class PerMember(NamedTuple):
+    """Floating-point operations of one member, by XLA's count."""
+
+    step: float
+    evaluation: float
+
+
 def program_of(spec: Spec, execution: Execution = DEFAULT) -> Program | None:
     """The program that trains a spec; None for a prediction, which trains nothing."""
     engine: type[Engine] = engine_of(spec)
@@ -57,21 +64,37 @@ def work_of(spec: Spec) -> Work | None:
     if whole is None or program is None:
         return None
     state = program.state_shape
+    per = _counted(whole)
     with whole.precision():
-        step = lowered(whole)
-        evaluation = jax.jit(whole.evaluate).lower(state, whole.one)
         values = jax.eval_shape(whole.evaluate, state, whole.one)
     with program.precision():
         memory = lowered(program).compile(QUICKLY).memory_analysis()
     return Work(
         parameters=program.parameters,
-        step=operations(step),
-        evaluation=operations(evaluation),
+        step=per.step,
+        evaluation=per.evaluation,
         values=len(values),
         state=tree_bytes(state),
         temporary=int(memory.temp_size_in_bytes),
-        adaptive=isinstance(spec.plan, Population) and spec.plan.dynamics == "flow",
+        adaptive=_adaptive(spec),
     )
+
+
+def per_member(spec: Spec) -> PerMember | None:
+    """None where nothing is trained, or where the number of steps is the method's own choice (gradient flow). Takes .3
+    to 4 s: the program is lowered with its layers written out."""
+    whole = program_of(spec, IN_ONE_PIECE)
+    return None if whole is None or _adaptive(spec) else _counted(whole)
+
+
+def _counted(whole: Program) -> PerMember:
+    with whole.precision():
+        evaluation = jax.jit(whole.evaluate).lower(whole.state_shape, whole.one)
+        return PerMember(operations(lowered(whole)), operations(evaluation))
+
+
+def _adaptive(spec: Spec) -> bool:
+    return isinstance(spec.plan, Population) and spec.plan.dynamics == "flow"
 
 
 def lowered(program: Program) -> Any:

@@ -15,7 +15,7 @@ from lopsided.core.provenance import software
 from lopsided.report.panels import Figure
 from lopsided.report.plotly_draw import panel_html
 from lopsided.report.summary import arm_summaries
-from lopsided.report.text import effect_text, number, rules, to_learn
+from lopsided.report.text import effect_text, number, rules, to_learn, took
 from lopsided.results.stored import Results
 from lopsided.stats.verdict import Claim
 
@@ -26,6 +26,8 @@ class Section(NamedTuple):
     recipe: Any
     results: Results
     claims: Sequence[Claim]
+    judged: str
+    """Which seeds decided the claims, where these are not those of `results` (see `report.text`)."""
     figure: Figure
     overrides: Sequence[str]
     provenance: Sequence[dict[str, Any]]
@@ -61,7 +63,7 @@ def write_page(path: Path, template: str, **values: Any) -> Path:
     """Fill a template of this package in; the file is there whole, or not at all."""
     load = FunctionLoader(lambda name: files("lopsided.report").joinpath(name).read_text())
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, loader=load)
-    environment.filters |= {"number": number, "effect": effect_text, "to_learn": to_learn}
+    environment.filters |= {"number": number, "effect": effect_text, "to_learn": to_learn, "took": took}
     text = environment.get_template(template).render(**values, software=software())
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.{os.getpid()}")  # another process may be writing the same page

@@ -6,7 +6,7 @@ Every run also writes plain lines to a log file, so that progress survives a clo
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -40,13 +40,12 @@ class Screen(Console):
 class Display:
     """Shows `Progress`; use as a context manager around the run."""
 
-    def __init__(self, console: Console, arms: Mapping[str, str], metric: str, log: Path):
-        """`arms` maps a spec's content hash to its arm's name."""
-        self._console, self._metric = console, metric
+    def __init__(self, console: Console, arms: Callable[[], Mapping[str, str]], metric: str, log: Path):
+        """`arms` gives the content hash of each arm's spec by the arm's name; asked again when a spec is unknown, for
+        arms that are added while sweeps go on."""
+        self._console, self._metric, self._arms = console, metric, arms
         self._log = log.open("a", encoding="utf-8", buffering=1)
         self._names: dict[str, list[str]] = {}
-        for digest, name in arms.items():
-            self._names.setdefault(digest, []).append(name)
         self._rows: dict[str, dict[int, tuple[int, int, float, bool]]] = {}
         self._live = Live(console=console, refresh_per_second=4) if console.is_terminal else None
         self._last_line = 0.0
@@ -87,6 +86,10 @@ class Display:
     def _arm(self, spec: Any) -> str:
         if id(spec) not in self._hash:
             self._hash[id(spec)] = spec.content_hash()
+            if self._hash[id(spec)] not in self._names:
+                self._names = {}
+                for name, digest in self._arms().items():
+                    self._names.setdefault(digest, []).append(name)
         return " = ".join(self._names.get(self._hash[id(spec)], ["?"]))
 
     def _say(self, progress: Progress, status: str) -> None:

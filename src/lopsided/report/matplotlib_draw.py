@@ -10,10 +10,11 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
-from matplotlib.ticker import NullFormatter
+from matplotlib.ticker import EngFormatter, NullFormatter
 
 from lopsided.report.panels import Contour, Figure, Heat, Panel
 
+LONG_LABELS = 100_000
 MOST_TICKS = 16
 STYLE: dict[Any, Any] = {
     "font.size": 9,
@@ -84,7 +85,10 @@ def _draw(ax: Any, panel: Panel) -> None:
 
 
 def _label_ticks(ax: Any, panel: Panel) -> None:
-    """Readable labels on logarithmic axes: at the settings where points are drawn, else at powers of ten."""
+    """Readable labels: on logarithmic axes at the settings where points are drawn, else at powers of ten; short ones
+    (`200k`) for large numbers on a linear axis."""
+    if ax.get_xscale() == "linear" and ax.get_xlim()[1] >= LONG_LABELS:
+        ax.xaxis.set_major_formatter(EngFormatter(sep=""))
     if panel.log_x and ax.get_xscale() == "log":
         settings = np.unique(np.concatenate([np.zeros(0), *(p.x for p in panel.lines if p.style == "points")]))
         settings = settings[settings > 0]

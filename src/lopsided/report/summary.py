@@ -8,7 +8,7 @@ import numpy as np
 
 from lopsided.results.stored import Arm, Results
 from lopsided.results.sweeps import shown
-from lopsided.stats.times import time_to_learn, times_until
+from lopsided.stats.times import times_until
 
 
 def arm_summary(arm: Arm, metric: str, threshold: float) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def arm_summary(arm: Arm, metric: str, threshold: float) -> dict[str, Any]:
     """
     until = arm.spec.until
     if until is None:
-        times, steps = (time_to_learn(axis, arm.metric(metric), threshold) for axis in (arm.samples, arm.steps))
+        times, steps = arm.times(metric, threshold, "samples"), arm.times(metric, threshold, "steps")
     else:
         metric = until.metric
         threshold = float(until.at_least if until.at_least is not None else until.at_most or 0.0)

@@ -93,11 +93,12 @@ def outcome(
     scale: str,
     arms: Sequence[dict[str, Any]],
     claims: Sequence[Claim],
+    judged: str,
     done: Any,
     page: Path,
     overrides: Sequence[str],
 ) -> None:
-    """The end of `lopsided run`."""
+    """The end of `lopsided run`. `judged` says which seeds decided the claims, where these are not those of `arms`."""
     console = _console()
     table = Table(box=SIMPLE_HEAD, title=escape(recipe.question), title_justify="left")
     heads = ("arm", "members", "final median", "lowest … highest", "steps to learn", "compute to learn")
@@ -121,6 +122,8 @@ def outcome(
         console.print(f"[yellow]Changed by hand: {escape(' '.join(overrides))}. Verdicts are about that setting.[/]")
     if claims:
         claim_table(claims, with_recipe=False)
+    if judged:
+        console.print(judged)
     if scale == "smoke":
         console.print("[dim]Smoke scale only exercises the code: no verdicts.[/]")
     if done is not None:
@@ -168,16 +171,22 @@ def status_tables(found: dict[str, Any]) -> None:
         console.print(f"[red]damaged: {escape(e['part'])}: {escape(e['reason'])}; the next run computes it anew[/]")
 
 
-def times_table(rows: Sequence[dict[str, Any]], kinds: Sequence[str]) -> None:
-    """`lopsided status --times`."""
-    table = Table(box=SIMPLE_HEAD)
-    for column in ("run", "seconds", *kinds):
-        table.add_column(column, justify="left" if column == "run" else "right")
-    for row in rows:
-        total = sum(row[kind] for kind in kinds)
+def times_table(rows: Sequence[dict[str, Any]], kinds: Sequence[str], peaks: Sequence[float | None]) -> None:
+    """`lopsided status --times`; `peaks`: float32 operations a second where each row was computed, None: unknown."""
+    table = Table(box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False)
+    table.add_column("run", overflow="fold")
+    for column in ("seconds", *kinds, "GFLOP/s\n(of peak)"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for row, peak in zip(rows, peaks, strict=True):
+        total, rate = sum(row[kind] for kind in kinds), row["rate"]
         shares = [f"{row[kind] / total:.0%}" if total else "–" for kind in kinds]
-        table.add_row(row["run"], f"{total:,.0f}" if total else "–", *shares)
+        share = f" ({rate / peak:.0%})" if rate and peak else ""
+        table.add_row(
+            row["run"], f"{total:,.0f}" if total else "–", *shares, f"{rate / 1e9:,.3g}{share}" if rate else "–"
+        )
     _console().print(table)
+    if any(row["rate"] and row["place"] and not peak for row, peak in zip(rows, peaks, strict=True)):
+        print("The peak is not known: `lopsided doctor` measures it, on the machine that computed.")
 
 
 def doctor_table(peaks: Sequence[Any]) -> None:
@@ -186,7 +195,7 @@ def doctor_table(peaks: Sequence[Any]) -> None:
 
     from lopsided.core.execution import DEFAULT
     from lopsided.core.provenance import software
-    from lopsided.engines import devices
+    from lopsided.engines import devices, hosts
 
     found = jax.devices()
     table = Table(box=SIMPLE_HEAD, show_header=False)
@@ -194,6 +203,7 @@ def doctor_table(peaks: Sequence[Any]) -> None:
     for name, version in software().items():
         table.add_row(name, version)
     table.add_row("devices for ensembles", f"{len(found)} x {found[0].device_kind} ({found[0].platform})")
+    table.add_row("hosts to share members with", hosts.detected())
     settings = ", ".join(f"{k} {v}" for k, v in DEFAULT.model_dump().items() if v is not None)
     table.add_row("execution", settings)
     table.add_row("memory", f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.1f} GiB")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -44,6 +44,28 @@ def effect_text(claim: Claim) -> str:
     bound = "≥ " if high is None else ""
     text = f"[{number(low) if low is not None else '−∞'}, {number(high) if high is not None else '∞'}]"
     return f"{bound}{number(claim.effect)} {text} {claim.measure}"
+
+
+def judged_by(judged: int | None, chose: int, shown: int, problem: str) -> str:
+    """Which seeds decided the claims, where others than those `shown` did; nothing if they are the same."""
+    if problem:
+        return f"The plan of --until-decided was passed over: {problem}. The verdicts are of the {shown} seeds shown."
+    if judged is None:
+        return ""
+    return (
+        f"The verdicts are of up to {judged} new seeds an arm, at settings that the first {chose} seeds chose. "
+        f"Arms and curves are those of the first {shown} seeds."
+    )
+
+
+def took(times: Mapping[str, Any]) -> str:
+    """Where the time of parts went: `40 s: compile 31 %, steps 69 %; 92 GFLOP/s`. Nothing for parts that do not say."""
+    seconds = {kind: value for kind, value in times.items() if kind not in ("rate", "place")}
+    total, rate = sum(seconds.values()), times["rate"]
+    if not total:
+        return ""
+    shares = ", ".join(f"{kind} {value / total:.0%}" for kind, value in seconds.items() if value >= 0.005 * total)
+    return f"{duration(total)}: {shares}" + (f"; {rate / 1e9:,.3g} GFLOP/s" if rate else "")
 
 
 def number(value: float | None) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from lopsided.core.errors import InputError, MissingData
 from lopsided.core.recipe import ArmSpec
 from lopsided.core.spec import Spec
-from lopsided.stats.times import Times, time_to_learn, times_until
+from lopsided.stats.times import Times, time_to_reach, times_until
 from lopsided.store.parts import Store
 from lopsided.store.rows import array_of
 from lopsided.store.tables import connect
@@ -55,8 +55,9 @@ class Arm:
         return self.metric(name)[:, -1]
 
     def times(self, metric: str, at: float, axis: Axis = "samples") -> Times:
-        """Where on the axis each member's metric reaches `at` and still holds at the next evaluation."""
-        return time_to_learn(getattr(self, axis), self.metric(metric), at)
+        """Where on the axis each member's metric reaches `at` (a loss: falls to it) and still holds at the next
+        evaluation."""
+        return time_to_reach(getattr(self, axis), metric, self.metric(metric), at)
 
     def times_by_its_rule(self, axis: Axis = "steps") -> Times:
         """Where on the axis each member has learned, by the spec's own rule (`until`)."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lopsided.core.errors import InputError, StoreError
+from lopsided.core.evaluation import Until
 from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.plan import Remembers, SampledPlan
 from lopsided.core.progress import Progress
@@ -26,7 +27,7 @@ from lopsided.results.stored import load
 from lopsided.runs.done import Runner
 from lopsided.runs.worker import run
 from lopsided.stats.race import SCREENING, Advice, Found, Plan, mean_ranks, planned, race
-from lopsided.stats.times import Times
+from lopsided.stats.times import Times, falls
 from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
 
@@ -41,7 +42,8 @@ PHASES, SMALLEST, LARGEST = 6, 1 / 320, 1 / 50
 
 @dataclass(frozen=True)
 class Goal:
-    """What is better: less compute until `metric` reaches `at`, or (with None) a higher final value."""
+    """What is better: less compute until `metric` reaches `at` (a loss falls to it), or (with None) a better final
+    value."""
 
     metric: str
     at: float | None = None
@@ -60,7 +62,7 @@ class Goal:
     @property
     def sign(self) -> float:
         """-1 where less is better."""
-        return -1.0 if self.metric.endswith("loss") else 1.0
+        return -1.0 if falls(self.metric) else 1.0
 
 
 def shapes_of(spec: Spec) -> dict[str, Spec]:
@@ -87,7 +89,10 @@ def shapes_of(spec: Spec) -> dict[str, Spec]:
             plan_of = {"name": "fixed", "size": seen // share, "batch": batch}
             tried[f"1/{share} of the data, repeated"] = {**still, "plan": plan_of}
     if spec.steps >= PHASES and round(SMALLEST * seen) >= 1:
-        tried["growing subsets"] = {**still, "plan": _growing(spec.steps, batch)}
+        growing = _growing(spec.steps, batch)
+        tried["growing subsets"] = {**still, "plan": growing}
+        if count:  # a law that moves has no product with a set: sets are drawn once
+            tried["power law 1, growing subsets"] = {"skills": {"name": "power-law", "alpha": 1.0}, "plan": growing}
     found: dict[str, Spec] = {}
     for name, changes in tried.items():
         changed = Spec.parse({**spec.model_dump(mode="json"), **changes}) if changes else spec
@@ -116,12 +121,15 @@ class Advised:
     """Computing time of its shapes on its seeds."""
     scores: Mapping[str, Mapping[int, float]]
     """By shape and seed, in the goal's unit; NaN for a member that never reached it."""
+    until: Until | None = None
+    """The spec's own rule of when a member is done, which the race may have left out."""
 
     @property
     def spec(self) -> Spec:
         """What to train with: the winner if it is recommended, what there was before otherwise."""
         before = AS_IS if AS_IS in self.specs else UNIFORM
-        return self.specs[self.advice.winner if self.advice.outcome == "use" else before]
+        found = self.specs[self.advice.winner if self.advice.outcome == "use" else before]
+        return found.replace(until=self.until)
 
 
 def advise(
@@ -140,7 +148,7 @@ def advise(
     `rates` are factors of the learning rate, of which every shape gets its best one on screening seeds. Raises
     `InputError` if the budget is too small for a test, `Stopped` when `stop` is set."""
     store.require_writable()
-    shapes = shapes_of(spec)
+    shapes = shapes_of(_to_the_goal(spec, goal))
     chosen = shapes
     scores: dict[str, dict[int, float]] = {name: {} for name in shapes}
 
@@ -164,7 +172,7 @@ def advise(
     told(describe(plan, each))
     advice = race(plan, measure, told)
     used = _seconds([*chosen.values(), *candidates.values()], range(plan.first + advice.seeds), store)
-    return Advised(advice, plan, chosen, used, scores)
+    return Advised(advice, plan, chosen, used, scores, spec.until)
 
 
 def curves(found: Advised, store: Store, goal: Goal) -> Panel:
@@ -185,6 +193,13 @@ def describe(plan: Plan, each: float) -> str:
         f"{most * each / 60:.2g} minutes; {plan.looks[-1]} fresh seeds find an effect of "
         f"{plan.detectable(plan.looks[-1]):.2f} standard deviations (of within-seed differences) in 4 of 5 races"
     )
+
+
+def _to_the_goal(spec: Spec, goal: Goal) -> Spec:
+    """A rule by which members leave before the goal would hide it: only the goal's own stays."""
+    until = spec.until
+    own = until is not None and until.metric == goal.metric and goal.at in (until.at_least, until.at_most)
+    return spec if until is None or (own and goal.at is not None) else spec.replace(until=None)
 
 
 def _read(arms: Mapping[str, Spec], seeds: Sequence[int], store: Store, goal: Goal) -> dict[str, Found]:

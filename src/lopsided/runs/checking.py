@@ -1,11 +1,13 @@
-"""The claims of one recipe as a folder decides them: what `lopsided check` and the explorer show."""
+"""Claims as a folder decides them: the same for `lopsided run`, `check`, `report` and the explorer."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lopsided.core.errors import StoreError
 from lopsided.core.recipe import Recipe
+from lopsided.results.stored import Results
 from lopsided.runs.manifest import Manifest
 from lopsided.runs.recipe_run import RecipeRun, latest
 from lopsided.runs.until_decided import looked, seeds_needed
@@ -23,19 +25,49 @@ class Checked:
     run: RecipeRun | None
     """The run that they are decided from; None where the folder has none that is complete."""
     seeds: int
+    problem: str = ""
+    """See `Found`."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A run as far as the folder has it."""
+
+    run: RecipeRun
+    """With all rounds of its sweeps."""
+    results: Results | None
+    """Of the seeds that choose settings; None while a member is missing."""
+    claims: list[Claim]
+    judged: int | None = None
+    """New seeds an arm that decided the claims (`--until-decided`); None if `results` did."""
+    chose: int = 0
+    """How many seeds chose the settings at which those were judged."""
+    problem: str = ""
+    """Why the plan of `--until-decided` that the folder has was passed over."""
+
+
+def found_in(asked: RecipeRun, store: Store) -> Found:
+    """The claims from the newest looks of `--until-decided`, or else from the seeds that choose."""
+    grown, results = asked.grown(store)
+    try:
+        decided = looked(asked, store)
+    except StoreError as error:
+        return Found(grown, results, grown.marked(grown.claims(results), store), problem=str(error))
+    if decided is None:
+        return Found(grown, results, grown.marked(grown.claims(results), store))
+    return Found(grown, results, grown.marked(decided.claims, store), decided.seeds, decided.first)
 
 
 def claims_of(recipe: Recipe, manifests: Sequence[Manifest], store: Store) -> Checked:
-    """The claims from the newest looks of `--until-decided`, or else from the seeds that choose; of the largest scale
-    that the folder has."""
-    found = latest(manifests, recipe)
-    if found is None:
+    """The claims of the largest scale that the folder has."""
+    asked = latest(manifests, recipe)
+    if asked is None:
         claims = [statement.not_run(recipe.name, "laptop") for statement in recipe.claims]
         return Checked(claims, [None] * len(claims), None, 0)
-    decided = looked(found, store)
-    found, results = found.grown(store)
-    claims = found.marked(decided.claims if decided else found.claims(results), store)
-    if results is None:
-        return Checked(claims, [None] * len(claims), None, 0)
-    seeds = decided.seeds if decided else found.seeds
-    return Checked(claims, [seeds_needed(claim, seeds) for claim in claims], found, seeds)
+    found = found_in(asked, store)
+    if found.results is None:
+        return Checked(found.claims, [None] * len(found.claims), None, 0, found.problem)
+    seeds = found.judged or found.run.seeds
+    return Checked(
+        found.claims, [seeds_needed(claim, seeds) for claim in found.claims], found.run, seeds, found.problem
+    )

@@ -7,25 +7,18 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Self
 
-import jax
 import numpy as np
 
 from lopsided.core.engine import Engine, Member
 from lopsided.core.execution import Execution
 from lopsided.core.provenance import provenance
 from lopsided.engines import checkpoints
+from lopsided.runs.clock import Taken
+from lopsided.runs.operations import LEAST_SECONDS, of_part
 from lopsided.runs.rows import member_id
 from lopsided.store.leases import Holder
 from lopsided.store.parts import Part, Store
 from lopsided.store.rows import no_rows
-
-
-def _copied(leaf: Any) -> Any:
-    """A copy, because the next step writes its result over the array that it came from: on the host, made there by
-    JAX's threads where it is one of a CPU (NumPy takes four times as long)."""
-    on_cpu = isinstance(leaf, jax.Array) and all(device.platform == "cpu" for device in leaf.devices())
-    narrow = getattr(leaf, "dtype", np.dtype(np.float64)).itemsize < 8  # outside its context JAX would round float64
-    return leaf.copy() if on_cpu and narrow else np.array(leaf)
 
 
 class Commits:
@@ -57,10 +50,10 @@ class Commits:
         parent: str,
         pending: Sequence[Mapping[str, np.ndarray]],
         final: bool,
-        times: Mapping[str, float],
+        taken: Taken,
     ) -> str:
         """Rows since the last commit and the state to go on from, in one part; returns its name. The final one is on
-        disk when this returns. `times` says where the part's seconds went (`runs.clock`)."""
+        disk when this returns. `taken` says where the part's seconds went, and what was done."""
         self.wait()
         self.holder.require()
         rows = {key: np.concatenate([p[key] for p in pending]) for key in pending[0]} if pending else no_rows()
@@ -74,18 +67,24 @@ class Commits:
             specs=self._specs,
             provenance={
                 **provenance(engine.device_kind, self.execution.model_dump(mode="json")),
-                "seconds": dict(times),
+                "seconds": taken.seconds,
             },
             code=self.code,
             parent=parent,
             token=self.holder.lease.token,
         )
-        state = None if final else jax.tree.map(_copied, engine.state)
-        self._last = self._pool.submit(self._write, part, rows, state)
+        state = None if final else engine.saved()
+        self._last = self._pool.submit(self._write, part, rows, state, taken)
         if final:
             self.wait()
         return part.folder
 
-    def _write(self, part: Part, rows: Mapping[str, np.ndarray], state: Any) -> None:
+    def _write(self, part: Part, rows: Mapping[str, np.ndarray], state: Any, taken: Taken) -> None:
+        if taken.seconds.get("steps", 0.0) >= LEAST_SECONDS:
+            try:
+                counted = of_part(self.members[0].spec, self.code, taken.member_steps, taken.evaluations)
+            except Exception:  # rows count more: whatever cannot be counted must not stop their commit
+                counted = None
+            part = part._replace(provenance={**part.provenance, "operations": counted})
         self.store.commit(part, rows, None if part.final else lambda folder: checkpoints.save(folder, state))
-        self.store.drop_states(part.job, keep=0 if part.final else 2)
+        self.store.drop_states(part, keep=0 if part.final else 2)

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 from lopsided.core.errors import InputError, Stopped, StoreError
 from lopsided.core.execution import Execution
 from lopsided.core.spec import Spec
+from lopsided.engines.choosing import engine_for
 from lopsided.runs.jobs import wanted_members
 from lopsided.runs.rows import member_id
 from lopsided.runs.targets import find
@@ -152,11 +153,13 @@ def _carry_out(order: Order, store: Store, stop: threading.Event) -> int:
     try:
         find(order.target)  # registers what a recipe file defines
         specs = [Spec.parse(json.loads(text)) for text in order.specs]
+        execution = Execution.model_validate_json(order.execution)
+        for spec in specs:
+            engine_for(spec, execution)
     except InputError as error:
         print(f"lopsided: order {order.name}: {error}", file=sys.stderr)
         _refuse(store, order, str(error))
         return 0
-    execution = Execution.model_validate_json(order.execution)
     try:
         done = run(specs, order.seeds, store, None, execution, stop, order.job_size, keep_going=True)
     except (OSError, StoreError, Stopped, InputError):  # of this machine, or of this moment: this worker ends

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from lopsided.engines.devices import cache_folder
+
 SIZES = (512, 1024, 2048)
+FILE = "peaks.json"
 SECONDS = 0.3
 """How long each size is measured."""
 
@@ -27,6 +32,27 @@ def peaks() -> list[Peak]:
     """Square products in float32 and bfloat16 (where the library has it) with JAX, one a device at once, and NumPy's
     BLAS and PyTorch, where it is installed, with threads of their own. Takes some seconds."""
     return [Peak(library, precision, _best(product)) for library, precision, product in _products()]
+
+
+def best(place: str | None, precision: str = "float32") -> float | None:
+    """The highest rate that `lopsided doctor` measured at this place (see `lopsided.store.status.place_of`); None if it
+    never did, or if rows are of several places."""
+    return max((rate for _, kind, rate in _known().get(place or "", ()) if kind == precision), default=None)
+
+
+def remember(measured: Sequence[Peak], place: str) -> None:
+    """For `best`; machines may share a home folder. A cache that cannot be written is none."""
+    with suppress(OSError):
+        cache_folder().mkdir(parents=True, exist_ok=True)
+        (cache_folder() / FILE).write_text(json.dumps({**_known(), place: measured}))
+
+
+def _known() -> dict[str, Any]:
+    try:
+        found = json.loads((cache_folder() / FILE).read_text())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _products() -> Iterator[tuple[str, str, Callable[[int], tuple[Callable[[], Any], float]]]]:

@@ -7,29 +7,35 @@ from pathlib import Path
 from typing import Any
 
 from lopsided.core.errors import InputError
-from lopsided.results.stored import Results
+from lopsided.runs.checking import Found
 from lopsided.runs.recipe_run import RecipeRun
-from lopsided.stats.verdict import Claim
 from lopsided.store.files import canonical
 from lopsided.store.parts import Store
+from lopsided.store.status import time_of
 
-OF_ONE_PART = ("finished", "seconds")
+OF_ONE_PART = ("finished", "seconds", "operations")
 """What provenance says of a single part."""
 
 
-def write_report(store: Store, runs: Sequence[tuple[RecipeRun, Results, list[Claim]]], page: Path) -> Path:
-    """Page and figures of runs, each with its results and claims."""
+def write_report(store: Store, runs: Sequence[Found], page: Path) -> Path:
+    """Page and figures of the runs that have results."""
     from lopsided.report.html import Section, write
     from lopsided.report.matplotlib_draw import save
+    from lopsided.report.text import judged_by
 
     sections = []
     try:
-        for asked, results, claims in runs:
+        for found in runs:
+            asked, results = found.run, found.results
+            if results is None:
+                continue
             figure = asked.figure(results)
             folder = page.parent if page.parent.name == asked.label else page.parent / asked.label
             folder.mkdir(parents=True, exist_ok=True)
             save(figure, folder / "figure")
-            sections.append(Section(asked.recipe, results, claims, figure, asked.overrides, made(store, asked)))
+            note = judged_by(found.judged, found.chose, asked.seeds, found.problem)
+            section = Section(asked.recipe, results, found.claims, note, figure, asked.overrides, made(store, asked))
+            sections.append(section)
         return write(sections, page)
     except OSError as error:
         raise InputError(
@@ -38,12 +44,16 @@ def write_report(store: Store, runs: Sequence[tuple[RecipeRun, Results, list[Cla
 
 
 def made(store: Store, asked: RecipeRun) -> list[dict[str, Any]]:
-    """What made a run's parts, each once and in order of time: `first` and `last` say when, `parts` how many."""
+    """What made a run's parts, each once and in order of time: `first` and `last` say when, `parts` how many were the
+    last of their jobs, `took` where the time went (see `lopsided.store.status`)."""
     hashes = {spec.content_hash() for spec in asked.arms.values()}
-    parts = [part for part in store.parts() if part.final and hashes & set(part.seeds)]
+    parts = [part for part in store.parts() if hashes & set(part.seeds)]
     found: dict[str, dict[str, Any]] = {}
-    for each in sorted((p for part in parts for p in store.provenance(part)), key=lambda each: each["finished"]):
+    several: dict[str, list[dict[str, Any]]] = {}
+    every = [(each, part.final) for part in parts for each in store.provenance(part)]
+    for each, final in sorted(every, key=lambda pair: pair[0]["finished"]):
         what = {key: value for key, value in each.items() if key not in OF_ONE_PART}
         entry = found.setdefault(canonical(what), {**what, "first": each["finished"], "parts": 0})
-        entry["last"], entry["parts"] = each["finished"], entry["parts"] + 1
-    return list(found.values())
+        entry["last"], entry["parts"] = each["finished"], entry["parts"] + final
+        several.setdefault(canonical(what), []).append(each)
+    return [{**entry, "took": time_of(several[key])} for key, entry in found.items()]

@@ -22,6 +22,7 @@ from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.progress import Progress
 from lopsided.results.stored import Arm, Results, load
 from lopsided.results.sweeps import sweeps
+from lopsided.runs import looks as look_in_hand
 from lopsided.runs.done import Done, Runner
 from lopsided.runs.recipe_run import RecipeRun
 from lopsided.runs.worker import run
@@ -62,6 +63,8 @@ class State:
     """Arms that the next look needs; none: everything is decided, or all looks are over."""
     seeds: int
     """Judged seeds at the last look."""
+    first: int
+    """Seeds that chose."""
 
 
 @dataclass(frozen=True)
@@ -95,13 +98,16 @@ def until_decided(
     asked = _chose(asked, plan, store.as_of_now())
     while (state := replay(asked, plan, store.as_of_now())).wanted:
         judged = _seeds(plan, state.looks)
+        _tell(asked, plan, state, store)
         done = done.plus(runner([asked.arms[name] for name in state.wanted], judged, store, progress, execution, stop))
+    look_in_hand.end(store, asked.label)
     return state, done
 
 
 def looked(asked: RecipeRun, store: Store) -> State | None:
-    """What the looks of a run have found so far; None where there was none."""
-    plan = read(asked, store)
+    """What the looks of a run have found so far; None where there was none. Raises `StoreError` if the plan is of other
+    claims."""
+    plan = read(asked, store) if asked.recipe.claims else None
     state = replay(_chose(asked, plan, store), plan, store) if plan else None
     return state if state and state.looks else None
 
@@ -130,13 +136,13 @@ def replay(asked: RecipeRun, plan: Plan, store: Store) -> State:
         specs = {name: asked.arms[name] for name in wanted}
         found = load(store, recipe.name, asked.scale, specs, seeds, asked.planned)
         if found is None:
-            return State(claims, look, wanted, plan.looks[look - 1] if look else 0)
+            return State(claims, look, wanted, plan.looks[look - 1] if look else 0, plan.first)
         # Arms that stopped keep the seeds they had; no open claim reads them.
         arms |= found.arms
         wanted = _look(asked, plan, replace(found, arms=arms), claims, look)
         if not wanted:
-            return State(claims, look + 1, (), count)
-    return State(claims, len(plan.looks), (), plan.looks[-1])
+            return State(claims, look + 1, (), count, plan.first)
+    return State(claims, len(plan.looks), (), plan.looks[-1], plan.first)
 
 
 def _look(asked: RecipeRun, plan: Plan, results: Results, claims: list[Claim], look: int) -> tuple[str, ...]:
@@ -183,7 +189,7 @@ def read(asked: RecipeRun, store: Store) -> Plan | None:
     except (OSError, ValueError, KeyError, TypeError):
         raise StoreError(f"{file}: is no plan; remove it to plan anew") from None
     if plan.claims != tuple(s.claim for s in asked.recipe.claims):
-        raise StoreError(f"{file}: was made for other claims of {asked.recipe.name!r}; remove it to plan anew")
+        raise StoreError(f"{file}: was made for other claims of {asked.recipe.name!r}; move it away to plan anew")
     return plan
 
 
@@ -205,6 +211,13 @@ def _write(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> Plan:
     file.parent.mkdir(exist_ok=True)
     replace_text(file, json.dumps(asdict(plan), indent=1))
     return plan
+
+
+def _tell(asked: RecipeRun, plan: Plan, state: State, store: Store) -> None:
+    still_open = sum(claim.verdict not in DECIDED for claim in state.claims)
+    said = f"look {state.looks + 1} of {len(plan.looks)}, {still_open} open"
+    specs = [asked.arms[name].content_hash() for name in state.wanted]
+    look_in_hand.tell(store, asked.label, said, specs, _seeds(plan, state.looks))
 
 
 def _file(asked: RecipeRun, store: Store) -> Path:

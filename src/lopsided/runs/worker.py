@@ -19,7 +19,7 @@ from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.progress import Progress
 from lopsided.core.spec import Spec
 from lopsided.engines import checkpoints, devices
-from lopsided.engines.sharded import engine_for
+from lopsided.engines.choosing import engine_for
 from lopsided.runs.clock import Clock
 from lopsided.runs.commits import Commits
 from lopsided.runs.done import Done
@@ -91,6 +91,8 @@ class _Work:
         if not missing:
             return Done(0, len(self.wanted), 0.0, 0)
         devices.setup(len(missing), self.execution.batch_devices)
+        for spec in {id(m.spec): m.spec for m in missing}.values():
+            engine_for(spec, self.execution)  # what cannot be run in this way is said before anything is
         return self.finish()
 
     def missing(self) -> list[Member]:
@@ -230,14 +232,15 @@ class _Work:
         for evaluated in engine.run(SLICE_SECONDS):
             if evaluated is not None:
                 pending.append(rows_of(members, evaluated))
+                clock.evaluated(engine, evaluated)
                 gone = int((evaluated.diverged >= 0).sum())
                 diverged = gone if evaluated.who is None else diverged + gone
             final = engine.finished
             due = time.perf_counter() - last_commit > self.execution.commit_seconds
             stopping = self.stop.is_set()  # looked at once: a signal between commit and raise must not lose steps
             if (final or due or stopping) and engine.step > committed:
-                times, began = clock.taken(engine), time.perf_counter()
-                parent = commits.commit(engine, committed, parent, pending, final, times)
+                taken, began = clock.taken(engine), time.perf_counter()
+                parent = commits.commit(engine, committed, parent, pending, final, taken)
                 clock.committed(began)
                 pending, last_commit, committed = [], time.perf_counter(), engine.step
             left = self._show(members, engine.position, first, evaluated)

@@ -49,6 +49,19 @@ def times_until(axis: np.ndarray, values: np.ndarray, until: Until) -> Times:
     return time_to_learn(axis, -values, -(until.at_most or 0.0))
 
 
+def falls(metric: str) -> bool:
+    """Whether the metric gets smaller as a network learns: a loss and an error do, anything else rises."""
+    return any(word in metric for word in ("loss", "error"))
+
+
+def time_to_reach(axis: np.ndarray, metric: str, values: np.ndarray, at: float) -> Times:
+    """`time_to_learn` by the name of the metric, see `falls`. Nobody reaches a value that is not finite."""
+    if not np.isfinite(at):
+        return Times(np.full(len(values), axis[-1], np.float64), np.ones(len(values), bool))
+    sign = -1.0 if falls(metric) else 1.0
+    return time_to_learn(axis, sign * values, sign * at)
+
+
 def time_to_learn(axis: np.ndarray, values: np.ndarray, threshold: float) -> Times:
     """First point of `axis` (T,) at which `values` (M, T) reach the threshold and still hold at the next evaluation.
 

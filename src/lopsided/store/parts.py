@@ -227,11 +227,14 @@ class Store:
         (aside / "part.json").write_text(json.dumps(document, indent=1, sort_keys=True))
         sync_tree(aside)
 
-    def drop_states(self, job: str, keep: int) -> None:
-        """Remove all but the newest `keep` states of a job."""
-        states = sorted((self.root / "parts").glob(f"{job}-*/state"))
+    def drop_states(self, part: Part, keep: int) -> None:
+        """Remove all but the furthest `keep` states of a part's job. Its own and that of the part before it stay unless
+        `keep` is 0: another version of the code may have come further, and cannot be gone on from."""
+        states = sorted((self.root / "parts").glob(f"{part.job}-*/state"))
+        own = (part.folder, part.parent) if keep else ()
         for state in states[: max(0, len(states) - keep)]:
-            shutil.rmtree(state, ignore_errors=True)
+            if state.parent.name not in own:
+                shutil.rmtree(state, ignore_errors=True)
 
     def remove(self, part: Summary) -> None:
         """Remove a part that nobody needs; for readers it is gone at once."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lopsided.store.leases import Leases
@@ -15,18 +15,42 @@ TIMES = ("compile", "steps", "evaluations", "commits", "rest")
 
 def times(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> list[dict[str, Any]]:
     """Seconds by kind that the parts of each run took, as they say themselves (parts written before 2026-11-22 do not);
-    a part of several runs counts in each."""
-    parts = [(part, [each.get("seconds", {}) for each in store.provenance(part)]) for part in store.parts()]
+    a part of several runs counts in each. `rate`: floating-point operations a second of steps and evaluations, over the
+    parts whose operations were counted; None if there is none."""
+    parts = [(part, store.provenance(part)) for part in store.parts()]
     found = []
     for label, members in runs.items():
-        specs, sums = {spec for spec, _ in members}, dict.fromkeys(TIMES, 0.0)
-        for part, said in parts:
-            if specs & set(part.seeds):
-                for seconds in said:
-                    for kind in TIMES:
-                        sums[kind] += seconds.get(kind, 0.0)
-        found.append({"run": label, **sums})
+        asked: dict[str, set[int]] = {}
+        for spec, seed in members:
+            asked.setdefault(spec, set()).add(seed)
+        made = [
+            each
+            for part, several in parts
+            if any(spec in asked and not asked[spec].isdisjoint(seeds) for spec, seeds in part.seeds.items())
+            for each in several
+        ]
+        found.append({"run": label, **time_of(made)})
     return found
+
+
+def time_of(made: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Seconds by kind, `rate`, and the `place` if all were computed at one, of parts with this provenance."""
+    sums, operations, computing, places = dict.fromkeys(TIMES, 0.0), 0.0, 0.0, set[str]()
+    for each in made:
+        seconds = each.get("seconds", {})
+        for kind in TIMES:
+            sums[kind] += seconds.get(kind, 0.0)
+        if each.get("operations"):
+            operations += each["operations"]
+            computing += seconds["steps"] + seconds["evaluations"]
+            places.add(place_of(each["machine"], each["device"]))
+    rate = operations / computing if computing else None
+    return {**sums, "rate": rate, "place": places.pop() if len(places) == 1 else None}
+
+
+def place_of(machine: str, device: str) -> str:
+    """What decides how fast a part can compute, however many devices it had: `Linux x86_64, AMD EPYC, cpu`."""
+    return f"{machine}, {device.rpartition(' x ')[2]}"
 
 
 def folder_status(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> dict[str, Any]:

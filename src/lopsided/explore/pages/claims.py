@@ -7,7 +7,7 @@ from typing import Any
 
 from dash import Dash, Input, Output, dcc, html
 
-from lopsided.explore.pages.parts import COLOURS, choose, labelled, table, verdict
+from lopsided.explore.pages.parts import COLOURS, KEPT, choose, labelled, table, verdict
 from lopsided.explore.verdicts import Checked, Verdicts
 from lopsided.report.text import effect_text, number
 
@@ -20,11 +20,11 @@ def layout(verdicts: Verdicts) -> list[Any]:
     papers = {ALL: "all papers", **{row.paper: row.paper for row in verdicts.recipes.values()}}
     filters = [
         labelled("Verdict", dcc.Checklist(id="claims-verdicts", options=list(COLOURS), value=list(COLOURS)[:3],
-                                          inline=True, className="radio")),
-        labelled("Paper", choose("claims-paper", [{"label": v, "value": k} for k, v in papers.items()], ALL)),
-        labelled("Replicates the paper's number", choose("claims-grade", list(GRADES), ALL)),
+                                          inline=True, className="radio", **KEPT)),
+        labelled("Paper", choose("claims-paper", [{"label": v, "value": k} for k, v in papers.items()], ALL, **KEPT)),
+        labelled("Replicates the paper's number", choose("claims-grade", list(GRADES), ALL, **KEPT)),
         labelled("Words", dcc.Input(id="claims-words", type="search", value="", debounce=True,
-                                    placeholder="for example transformer")),
+                                    placeholder="for example transformer", **KEPT)),
     ]  # fmt: skip
     return [
         html.Div(filters, className="controls"),

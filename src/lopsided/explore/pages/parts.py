@@ -24,6 +24,10 @@ def labelled(label: str, control: Any, name: str = "control") -> html.Div:
     return html.Div(html.Label([html.Span(label, className="label"), control]), className=name)
 
 
+KEPT: dict[str, Any] = {"persistence": True, "persistence_type": "session"}
+"""Of a control whose value a reload of the page keeps."""
+
+
 def choose(identity: Any, options: Iterable[Any], value: Any, **more: Any) -> dcc.Dropdown:
     """A drop-down of plain values."""
     return dcc.Dropdown(id=identity, options=list(options), value=value, clearable=False, **more)
@@ -31,7 +35,7 @@ def choose(identity: Any, options: Iterable[Any], value: Any, **more: Any) -> dc
 
 def pick(identity: str, options: dict[str, str], value: str) -> dcc.RadioItems:
     """One of few."""
-    return dcc.RadioItems(id=identity, options=options, value=value, inline=True, className="radio")
+    return dcc.RadioItems(id=identity, options=options, value=value, inline=True, className="radio", **KEPT)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], name: str = "") -> html.Div:

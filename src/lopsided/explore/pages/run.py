@@ -11,7 +11,7 @@ from dash import ALL, ClientsideFunction, Dash, Input, Output, State, ctx, dcc, 
 from lopsided.explore import curves, draw, selection
 from lopsided.explore.folder import Folder
 from lopsided.explore.pages import pictures
-from lopsided.explore.pages.parts import choose, filters, graph, labelled, pick
+from lopsided.explore.pages.parts import KEPT, choose, filters, graph, labelled, pick
 
 CHARTS = {"curves": "curves", "times": "times to learn", "heat": "heat map"}
 EACH = "arm"
@@ -24,7 +24,7 @@ def layout(folder: Folder, search: str) -> list[Any]:
     asked = parse_qs(search.lstrip("?")).get("run", [""])[0]
     if not runs and not asked:
         return [html.P("This folder holds no run yet. The view “try” starts a small one.")]
-    log = dcc.Checklist(id="run-log", options=["x", "y"], value=[], inline=True, className="radio")
+    log = dcc.Checklist(id="run-log", options=["x", "y"], value=[], inline=True, className="radio", **KEPT)
     threshold = dcc.Input(id="run-threshold", type="number", debounce=True, step="any")
     first = [
         labelled("Run", choose("run-label", [*runs, *([asked] if asked not in ("", *runs) else [])], asked or runs[0])),

@@ -1,0 +1,120 @@
+"""self-annealing-groups: does the law that anneals itself work on other groups, where part of a product is easier?
+
+Paper A has one group, S5, and fixed laws. Recipe `self-annealing` has the product of three elements of A5, a simple
+group: no part of its product can be learned from a part of the input's information. Other groups have quotients: the
+sign of a permutation and the whole of S3 in S4, a commutative group of 12 in D4xZ3. These are easier products, which
+may be learned first. The law `self-annealed` listens to the share of right answers, which such a quotient raises
+before the composition is known. Here it has the setting of `self-annealing`, nothing tuned, against uniform skills,
+three fixed power laws and two windows set by hand.
+
+    lopsided run self-annealing-groups --scale laptop
+
+`laptop`: four elements of S4 and three of D4xZ3, one token an element, 2 layers of width 64 (as in `state-tracking`);
+`paper`: four elements of each, the paper's network. None of the claims is in the paper.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lopsided.recipe import *
+from lopsided.recipes._frequency import UNIFORM, annealed, power_law, tracking
+from lopsided.recipes.self_annealing import SELF
+
+GROUPS: dict[str, dict[str, tuple[int, int | None]]] = {
+    "smoke": {"S4": (2, None)},
+    "laptop": {"S4": (4, 3000), "D4xZ3": (3, 2500)},
+    "paper": {"S4": (4, None), "D4xZ3": (4, None)},
+}
+"""Number of elements and steps of training; None: those of `tracking` at this scale."""
+FIXED = {f"exponent {alpha:g}": power_law(alpha) for alpha in (0.5, 1.0, 1.5)}
+WINDOWS = {"1.5 to 0, early": annealed(1.5, 0.0, 0.35), "1 to 0, late": annealed(1.0, 0.2, 0.6)}
+LAWS: dict[str, dict[str, Any]] = {"uniform": UNIFORM, **FIXED, **WINDOWS, "self-annealed": SELF}
+LEARNED = 0.9
+OURS = "not in the paper"
+
+
+def arms(scale: ScaleName) -> Arms:
+    for group, (hops, steps) in GROUPS[scale].items():
+        encoding = "digits" if scale == "paper" and group != "D4xZ3" else "elements"
+        changes: dict[str, Any] = {
+            "task": {"name": "state-tracking", "group": group, "hops": hops, "encoding": encoding}
+        }
+        if steps is not None:
+            changes |= {"steps": steps, "evaluation": {"every": 125, "samples": 2048}}
+        for name, law in LAWS.items():
+            yield arm(tracking(scale, law, rank_order="random", **changes), group=group, law=name)
+
+
+def ends_above(group: str, laws: dict[str, Any]):
+    """At every one of these laws."""
+
+    def test(r):
+        ours = r.arm(group=group, law="self-annealed").final("test/accuracy")
+        finals = [r.arm(group=group, law=law).final("test/accuracy") for law in laws]
+        return decisions.everywhere([higher(low, ours, "final accuracy") for low in finals], list(laws))
+
+    return test
+
+
+def times(r: Results, group: str, law: str) -> Times:
+    return r.arm(group=group, law=law).times("test/accuracy", LEARNED)
+
+
+def ahead_of(group: str, laws: dict[str, Any]):
+    def test(r):
+        ours = times(r, group, "self-annealed")
+        found = [decisions.faster(times(r, group, law), ours, axis="compute") for law in laws]
+        return decisions.everywhere(found, list(laws))
+
+    return test
+
+
+def as_good_as(group: str, laws: dict[str, Any]):
+    def test(r):
+        ours = times(r, group, "self-annealed")
+        found = [decisions.not_ahead(ours, times(r, group, law), axis="compute", within=1.25) for law in laws]
+        return decisions.everywhere(found, list(laws))
+
+    return test
+
+
+def claims():
+    for group in GROUPS["laptop"]:
+        yield Statement(
+            f"{group}: the self-annealed law ends above uniform skills", OURS, ends_above(group, {"uniform": UNIFORM})
+        )
+        yield Statement(
+            f"{group}: … above each of three fixed power laws (exponents .5, 1 and 1.5)", OURS, ends_above(group, FIXED)
+        )
+        yield Statement(
+            f"{group}: … reaches {LEARNED:.0%} with less compute than each of them", OURS, ahead_of(group, FIXED)
+        )
+        yield Statement(
+            f"{group}: neither window set by hand is more than 25 % ahead of it (compute to {LEARNED:.0%})",
+            OURS,
+            as_good_as(group, WINDOWS),
+        )
+
+
+def figure(r: Results) -> Figure:
+    panels = []
+    for metric, title in (("test/accuracy", "uniform-test accuracy"), ("skills/exponent", "exponent of the law")):
+        for group in r.values("group"):
+            names = [each.name for each in r.where(group=group) if metric in each.values]
+            panels.append(curves(r, metric, "samples", f"{group}: {title}", arms=names))
+    return Figure("The law that anneals itself on groups with quotients", panels)
+
+
+recipe = Recipe(
+    name="self-annealing-groups",
+    paper="A",
+    figure_number="1 (right)",
+    question="Does the law that anneals itself work on groups whose quotients are easier?",
+    about=__doc__,
+    threshold=LEARNED,
+    scales={"smoke": (2, 10), "laptop": (8, 900), "paper": (4,)},
+    arms=arms,
+    claims=list(claims()),
+    figure=figure,
+)
