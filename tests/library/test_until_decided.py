@@ -2,7 +2,7 @@
 
 import json
 import threading
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -11,12 +11,13 @@ from lopsided.core.errors import InputError, Stopped, StoreError
 from lopsided.core.recipe import arm, swept
 from lopsided.recipe import ahead, higher
 from lopsided.report.text import judged_by
+from lopsided.runs import manifest
 from lopsided.runs.checking import found_in
 from lopsided.runs.looks import in_hand
 from lopsided.runs.recipe_run import RecipeRun
 from lopsided.runs.reports import write_report
-from lopsided.runs.targets import plain_arms, plain_curves
-from lopsided.runs.until_decided import looked, read, replay, until_decided
+from lopsided.runs.targets import find, plain_arms, plain_curves
+from lopsided.runs.until_decided import Plan, looked, read, replay, until_decided
 from lopsided.stats.sequential import bounds, level, seeds_needed
 from lopsided.stats.verdict import Statement
 from lopsided.store.parts import Store
@@ -83,15 +84,21 @@ def test_the_page_shows_the_verdicts_of_the_judged_seeds_and_says_so(tmp_path):
     assert "The verdicts are of up to 16 new seeds an arm, at settings that the first 6 seeds chose." in page
 
 
-def test_status_shows_the_look_in_hand(tmp_path, capsys):
-    asked, store, stop = asked_for(recipe_of()), Store(tmp_path), threading.Event()
+def stop_in_the_first_look(asked, store):
+    """As Ctrl-C would while judged seeds train."""
+    stop = threading.Event()
 
     def halt(progress):
-        if any(m.seed >= 6 for m in progress.members):
+        if any(m.seed >= asked.seeds for m in progress.members):
             stop.set()
 
     with pytest.raises(Stopped):
         until_decided(asked, store, halt, stop, LOOKS)
+
+
+def test_status_shows_the_look_in_hand(tmp_path, capsys):
+    asked, store = asked_for(recipe_of()), Store(tmp_path)
+    stop_in_the_first_look(asked, store)
     with pytest.raises(SystemExit):
         main(["status", str(tmp_path), "--json"])
     rows = {row["run"]: row for row in json.loads(capsys.readouterr().out)["runs"]}
@@ -123,14 +130,8 @@ def test_a_plan_of_other_claims_is_passed_over_aloud(tmp_path):
 
 
 def test_the_plan_stands_before_the_first_judged_seed(tmp_path):
-    asked, store, stop = asked_for(recipe_of()), Store(tmp_path), threading.Event()
-
-    def halt(progress):
-        if any(m.seed >= 6 for m in progress.members):
-            stop.set()
-
-    with pytest.raises(Stopped):
-        until_decided(asked, store, halt, stop, LOOKS)
+    asked, store = asked_for(recipe_of()), Store(tmp_path)
+    stop_in_the_first_look(asked, store)
     plan = read(asked, store)
     assert plan is not None
     assert plan.first == 6
@@ -138,6 +139,25 @@ def test_the_plan_stands_before_the_first_judged_seed(tmp_path):
     state, _ = until_decided(asked, Store(tmp_path), looks=LOOKS)
     assert read(asked, store) == plan
     assert state.claims == replay(asked.grown(Store(tmp_path))[0], plan, Store(tmp_path)).claims
+
+
+def test_a_snapshot_of_a_folder_is_not_trained_into(tmp_path):
+    """It would look for its new rows for ever."""
+    with pytest.raises(StoreError, match="as of one moment"):
+        until_decided(asked_for(recipe_of()), Store(tmp_path).as_of_now(), looks=LOOKS)
+
+
+def test_check_says_that_a_plan_was_passed_over(tmp_path, capsys):
+    store = Store(tmp_path)
+    store.require_writable()
+    arms = manifest.arms_of(find("norm-growth").specs("laptop"))
+    manifest.write(store, manifest.Manifest("norm-growth", "laptop", 1, (), arms, None, []))
+    plan = Plan(first=1, arms=(), others=(), at_edges=(), claims=("another",), looks=LOOKS)
+    (tmp_path / "plans").mkdir()
+    (tmp_path / "plans" / "norm-growth-laptop.json").write_text(json.dumps(asdict(plan)))
+    with pytest.raises(SystemExit):
+        main(["check", "norm-growth", "--out", str(tmp_path)])
+    assert "norm-growth: looks of --until-decided passed over" in capsys.readouterr().err
 
 
 def test_other_claims_need_another_plan(tmp_path):

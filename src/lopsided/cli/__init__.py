@@ -114,6 +114,8 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
         found = claims_of(recipe, manifests, store)
         claims += found.claims
         needed += found.needed
+        if found.problem:
+            print(f"lopsided: {recipe.name}: looks of --until-decided passed over: {found.problem}", file=sys.stderr)
         if found.run is not None:
             said = {"scale": found.run.scale, "seeds": found.seeds}
             runs[recipe.name] = {**said, "made": made(store, found.run) if as_json else []}

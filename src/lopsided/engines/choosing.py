@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from lopsided.core.engine import Engine
 from lopsided.core.errors import InputError
 from lopsided.core.execution import Execution
@@ -11,6 +13,12 @@ from lopsided.engines import hosts
 from lopsided.engines.ensemble import Ensemble
 from lopsided.engines.several_hosts import SeveralHosts
 from lopsided.engines.sharded import Sharded
+
+
+def require_engines(specs: Iterable[Spec], execution: Execution) -> None:
+    """Raise `InputError` if one of the specs cannot be trained in that way, before anything is trained."""
+    for spec in specs:
+        engine_for(spec, execution)
 
 
 def engine_for(spec: Spec, execution: Execution) -> type[Engine]:

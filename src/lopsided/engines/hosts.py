@@ -36,10 +36,9 @@ def join() -> None:
         number, own = (int(by_hand[name]) if name in by_hand else None for name in (PROCESSES, PROCESS))
         jax.distributed.initialize(by_hand.get(ADDRESS), number, own, shutdown_timeout_seconds=SHUTDOWN_SECONDS)
     except (ValueError, RuntimeError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(
-            f"--across-hosts: the other processes were not found ({reason}); start this command once a host with srun, "
-            f"mpirun or Kubernetes, or set {ADDRESS}=HOST:PORT, {PROCESSES} and {PROCESS}"
+            f"--across-hosts: the other processes were not found ({_first_line(error)}); start this command once a "
+            f"host with srun, mpirun or Kubernetes, or set {ADDRESS}=HOST:PORT, {PROCESSES} and {PROCESS}"
         ) from None
     if not several():
         raise InputError("--across-hosts: there is only this process; leave the flag out")
@@ -58,11 +57,13 @@ def detected() -> str:
                 continue
             count, own = cluster.get_process_count(), cluster.get_process_id()
         except Exception as error:  # each asks its cluster in its own way
-            return (
-                f"{where}cannot be asked ({type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''})"
-            )
+            return f"{where}cannot be asked ({_first_line(error)})"
         return "this process is the only one" if count == 1 else f"{where}process {own} of {count}"
     return "none found"
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
 
 
 def several() -> bool:
@@ -85,8 +86,9 @@ def tell(call: str, **arguments: Any) -> None:
 
 
 def forget() -> None:
-    """Wait for all processes to have heard the head's last call; nobody needs it or an earlier one again. (Most calls
-    wait for nobody: small states lie on every host.)"""
+    """Drop the calls made so far from JAX's dictionary, which would grow with every step otherwise.
+
+    All processes wait for each other first: a host may lag many calls behind, and must still hear them."""
     global _forgotten
     multihost_utils.sync_global_devices(_HEADING)
     for call in range(_forgotten, _calls) if is_head() else ():
@@ -120,5 +122,6 @@ def on_host(tree: Any) -> Any:
 
 
 def from_head(tree: Any) -> Any:
-    """The head's arrays in every process, in NumPy; one leaf at a time. The others give arrays of the same shapes."""
+    """Copies the head's arrays to every process, one leaf at a time, and returns them there in NumPy. Every process
+    calls this with arrays of the same shapes; only the head's values count."""
     return jax.tree.map(lambda x: np.asarray(multihost_utils.broadcast_one_to_all(x, is_source=is_head())), tree)

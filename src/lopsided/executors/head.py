@@ -11,7 +11,7 @@ from lopsided.core.errors import InputError, Stopped
 from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.progress import Progress
 from lopsided.core.spec import Spec
-from lopsided.engines.choosing import engine_for
+from lopsided.engines.choosing import require_engines
 from lopsided.executors.base import Executor
 from lopsided.runs import orders
 from lopsided.runs.done import Done
@@ -87,8 +87,7 @@ class Cluster:
         for member, failure in leases.given_up().items():
             if member in wanted.names:
                 leases.forget_failure(failure["job"])
-        for spec in specs:
-            engine_for(spec, execution)  # before any worker is asked
+        require_engines(specs, execution)
         details = {"execution": execution.model_dump_json(), "job_size": job_size, "deadline": self.deadline}
         order = orders.of(self.target, specs, seeds, **details)
         orders.write(store, order)

@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lopsided.store.status import TIMES
+
 if TYPE_CHECKING:
     from lopsided.stats.verdict import Claim
 
@@ -60,7 +62,7 @@ def judged_by(judged: int | None, chose: int, shown: int, problem: str) -> str:
 
 def took(times: Mapping[str, Any]) -> str:
     """Where the time of parts went: `40 s: compile 31 %, steps 69 %; 92 GFLOP/s`. Nothing for parts that do not say."""
-    seconds = {kind: value for kind, value in times.items() if kind not in ("rate", "place")}
+    seconds = {kind: times[kind] for kind in TIMES}
     total, rate = sum(seconds.values()), times["rate"]
     if not total:
         return ""

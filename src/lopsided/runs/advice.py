@@ -122,7 +122,8 @@ class Advised:
     scores: Mapping[str, Mapping[int, float]]
     """By shape and seed, in the goal's unit; NaN for a member that never reached it."""
     until: Until | None = None
-    """The spec's own rule of when a member is done, which the race may have left out."""
+    """When the given spec says that a member is done. A race for a goal that this rule does not name trains members
+    without it; the recommended spec has it again."""
 
     @property
     def spec(self) -> Spec:

@@ -49,13 +49,14 @@ class Found:
 def found_in(asked: RecipeRun, store: Store) -> Found:
     """The claims from the newest looks of `--until-decided`, or else from the seeds that choose."""
     grown, results = asked.grown(store)
+    decided, problem = None, ""
     try:
         decided = looked(asked, store)
     except StoreError as error:
-        return Found(grown, results, grown.marked(grown.claims(results), store), problem=str(error))
-    if decided is None:
-        return Found(grown, results, grown.marked(grown.claims(results), store))
-    return Found(grown, results, grown.marked(decided.claims, store), decided.seeds, decided.first)
+        problem = str(error)
+    claims = grown.marked(decided.claims if decided else grown.claims(results), store)
+    judged, chose = (decided.seeds, decided.first) if decided else (None, 0)
+    return Found(grown, results, claims, judged, chose, problem)
 
 
 def claims_of(recipe: Recipe, manifests: Sequence[Manifest], store: Store) -> Checked:

@@ -3,6 +3,7 @@ not for the disk."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Self
@@ -83,8 +84,9 @@ class Commits:
         if taken.seconds.get("steps", 0.0) >= LEAST_SECONDS:
             try:
                 counted = of_part(self.members[0].spec, self.code, taken.member_steps, taken.evaluations)
-            except Exception:  # rows count more: whatever cannot be counted must not stop their commit
+            except Exception as error:  # rows count more: whatever cannot be counted must not stop their commit
                 counted = None
+                print(f"lopsided: operations not counted ({type(error).__name__}: {error})", file=sys.stderr)
             part = part._replace(provenance={**part.provenance, "operations": counted})
         self.store.commit(part, rows, None if part.final else lambda folder: checkpoints.save(folder, state))
         self.store.drop_states(part, keep=0 if part.final else 2)

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from lopsided.core.errors import InputError, Stopped, StoreError
 from lopsided.core.execution import Execution
 from lopsided.core.spec import Spec
-from lopsided.engines.choosing import engine_for
+from lopsided.engines.choosing import require_engines
 from lopsided.runs.jobs import wanted_members
 from lopsided.runs.rows import member_id
 from lopsided.runs.targets import find
@@ -154,8 +154,7 @@ def _carry_out(order: Order, store: Store, stop: threading.Event) -> int:
         find(order.target)  # registers what a recipe file defines
         specs = [Spec.parse(json.loads(text)) for text in order.specs]
         execution = Execution.model_validate_json(order.execution)
-        for spec in specs:
-            engine_for(spec, execution)
+        require_engines(specs, execution)
     except InputError as error:
         print(f"lopsided: order {order.name}: {error}", file=sys.stderr)
         _refuse(store, order, str(error))

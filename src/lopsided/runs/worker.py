@@ -19,7 +19,7 @@ from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.progress import Progress
 from lopsided.core.spec import Spec
 from lopsided.engines import checkpoints, devices
-from lopsided.engines.choosing import engine_for
+from lopsided.engines.choosing import engine_for, require_engines
 from lopsided.runs.clock import Clock
 from lopsided.runs.commits import Commits
 from lopsided.runs.done import Done
@@ -91,8 +91,7 @@ class _Work:
         if not missing:
             return Done(0, len(self.wanted), 0.0, 0)
         devices.setup(len(missing), self.execution.batch_devices)
-        for spec in {id(m.spec): m.spec for m in missing}.values():
-            engine_for(spec, self.execution)  # what cannot be run in this way is said before anything is
+        require_engines({id(m.spec): m.spec for m in missing}.values(), self.execution)
         return self.finish()
 
     def missing(self) -> list[Member]:

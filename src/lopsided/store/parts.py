@@ -91,7 +91,9 @@ class Store:
         return still
 
     def require_writable(self) -> None:
-        """Make the folder, or say in one line why not."""
+        """Make the folder, or say in one line why not. A store `as_of_now` would never see what is written to it."""
+        if self._survey is not None:
+            raise StoreError(f"out = {str(self.root)!r}: this is the folder as of one moment; train into Store(folder)")
         self.require_format()
         try:
             (self.root / "parts").mkdir(parents=True, exist_ok=True)
