@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lopsided.core.registry import registered
-from lopsided.report.text import claim_rows
+from lopsided.report.text import claim_rows, would_decide
 from lopsided.runs.catalog import COSTS
 from lopsided.runs.manifest import _flat
 from lopsided.stats.families import holm, q_values, shared
@@ -24,6 +24,12 @@ AT_PAPER_SCALE = DOCS / "paper-results.json"
 COUNTED: dict[str, Any] = json.loads(COSTS.read_text(encoding="utf-8"))
 ORDER = ("holds", "contradicted", "inconclusive", "not run")
 COLUMNS = "| claim | measured, 95 % interval | verdict | the paper |\n|---|---|---|---|"
+
+
+def waits_for() -> dict[tuple[str, str], str]:
+    """What would decide each claim that is open, by recipe and claim."""
+    each = json.loads(RESULTS.read_text(encoding="utf-8"))["claims"]
+    return {(c["recipe"], c["claim"]): would_decide(Claim.of_json(c), c.get("seeds_needed")) for c in each}
 
 
 def results(file: Path = RESULTS) -> tuple[dict[str, list[Claim]], dict[str, dict[str, Any]]]:
@@ -157,7 +163,7 @@ def index(claims: dict[str, list[Claim]]) -> str:
 def matrix(claims: dict[str, list[Claim]], runs: dict[str, Any]) -> str:
     """Every claim with its verdict."""
     every = [c for many in claims.values() for c in many]
-    counts = Counter(c.verdict for c in every)
+    counts, open_claims = Counter(c.verdict for c in every), waits_for()
     decided = sum(counts[v] for v in ORDER[:3])
     text = [
         "# What held, what did not",
@@ -172,12 +178,15 @@ def matrix(claims: dict[str, list[Claim]], runs: dict[str, Any]) -> str:
     ]
     for verdict in ORDER[:3]:
         chosen = [c for c in every if c.verdict == verdict]
+        wanted = verdict == "inconclusive"
         text.append(f"## {verdict.capitalize()} ({len(chosen)})")
         rows = [
             f"| [{c.recipe}](recipes/{c.recipe}.md) | {claim} | {effect} | {paper} |"
+            + (f" {open_claims[c.recipe, c.claim]} |" if wanted else "")
             for c, (claim, effect, _, paper) in zip(chosen, map(_safe, claim_rows(chosen)), strict=True)
         ]
-        text.append("\n".join(["| recipe | claim | measured, 95 % interval | the paper |\n|---|---|---|---|", *rows]))
+        heads = ["recipe", "claim", "measured, 95 % interval", "the paper", *(["would decide it"] if wanted else [])]
+        text.append("\n".join([f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}", *rows]))
     waiting = sorted({c.recipe for c in every if c.verdict == "not run"})
     if waiting:
         text.append(f"## Not run yet ({counts['not run']})\n\n" + ", ".join(f"[{n}](recipes/{n}.md)" for n in waiting))

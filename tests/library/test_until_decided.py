@@ -10,7 +10,7 @@ from lopsided.cli import main
 from lopsided.core.errors import InputError, Stopped, StoreError
 from lopsided.core.recipe import arm, swept
 from lopsided.recipe import ahead, higher
-from lopsided.report.text import judged_by
+from lopsided.report.text import judged_by, would_decide
 from lopsided.runs import manifest
 from lopsided.runs.checking import found_in
 from lopsided.runs.looks import in_hand
@@ -19,7 +19,7 @@ from lopsided.runs.reports import write_report
 from lopsided.runs.targets import find, plain_arms, plain_curves
 from lopsided.runs.until_decided import Plan, looked, read, replay, until_decided
 from lopsided.stats.sequential import bounds, level, seeds_needed
-from lopsided.stats.verdict import Statement
+from lopsided.stats.verdict import Claim, Statement
 from lopsided.store.parts import Store
 from tests.library.small import small_recipe, spec
 
@@ -205,6 +205,17 @@ def test_levels_are_those_of_the_literature():
     2.231)."""
     assert bounds((8, 16, 32, 64)) == pytest.approx((2.586, 2.560, 2.384, 2.231), abs=0.005)
     assert level(0, (8,)) == pytest.approx(0.05, abs=1e-3)
+
+
+def test_what_would_decide_a_claim_in_words():
+    fields = {"recipe": "r", "claim": "c", "paper": "", "measure": "m", "interval": (0.9, 1.3), "members": 16}
+    claim = Claim(**fields, effect=1.1, verdict="inconclusive", scale="laptop", test="sign flips")
+    assert would_decide(claim, 25) == "~25 seeds"
+    assert would_decide(claim, 10**6) == "> 1,000 seeds"
+    assert would_decide(claim, None) == "more seeds"
+    assert would_decide(replace(claim, effect=None), 25) == "longer runs"
+    assert would_decide(replace(claim, test="t; best at the end of its sweep: lr = 4"), 25) == "a wider sweep"
+    assert would_decide(replace(claim, verdict="holds"), None) == ""
 
 
 def test_seeds_that_would_decide():

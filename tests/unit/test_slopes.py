@@ -154,7 +154,20 @@ def test_slopes_of_members_have_to_agree():
     assert "sign flips" in decisions.slope_below(law, 0.0, "a against b").test
     unknown = law._replace(each=np.full(8, np.nan))
     found = decisions.slope_below(unknown, 0.0, "a against b")
-    assert (found.verdict, found.p_value) == ("holds", None)
+    assert found.verdict == "holds"
+    assert found.p_value == pytest.approx(2 * sps.t.sf(5.5, 7))  # the slope is 5.5 errors away
+
+
+@given(st.floats(-2, 2), st.floats(0.01, 1), st.integers(2, 40))
+def test_without_slopes_of_members_p_value_and_interval_are_one_test(slope, error, members):
+    law = straight(X, broken(-1, 1, 1e5), (10, 1e4))._replace(
+        slope=slope, error=error, members=members, each=np.full(members, np.nan)
+    )
+    found = decisions.slope_above(law, 0.0, "a against b")
+    low, high = found.interval
+    if min(abs(low), abs(high)) > 1e-6:
+        assert (found.p_value <= 0.05) == (low > 0 or high < 0) == (found.verdict != "inconclusive")
+    assert decisions.slope_above(law._replace(error=np.inf), 0.0, "a against b").p_value is None
 
 
 @given(st.integers(1, 500), st.integers(1, 200), st.integers(1, 3000))

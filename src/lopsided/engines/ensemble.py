@@ -13,6 +13,7 @@ import time
 from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, ClassVar
@@ -152,10 +153,20 @@ class EnsembleEngine(Engine):
         return Evaluated(self.step, {k: v[:n] for k, v in metrics.items()}, diverged, self.seconds)
 
     def compile(self) -> None:
-        """Compile and run zero steps."""
+        """Compile, the step beside the evaluation, and run zero steps."""
+        still = jnp.int32(self.step)
+        calls = (self._advance, self.state, self._traced, still, still), (self._evaluate, self.state, self._traced)
+        with ThreadPoolExecutor(len(calls)) as threads:
+            list(threads.map(self._lowered_and_compiled, calls))
         with self.precision():
             self.state = self._advance(self.state, self._traced, jnp.int32(self.step), jnp.int32(self.step))
             jax.block_until_ready(self._evaluate(self.state, self._traced))
+
+    def _lowered_and_compiled(self, call: Sequence[Any]) -> None:
+        """Ahead of the call itself, which then compiles nothing. In a thread: the context of precision is its own."""
+        function, *arguments = call
+        with self.precision():
+            function.lower(*arguments).compile()
 
     def run(self, slice_seconds: float = math.inf) -> Iterator[Evaluated | None]:
         """Where slices are cut changes no number."""

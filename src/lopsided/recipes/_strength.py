@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
+import scipy
 
 from lopsided.core.spec import Spec
 from lopsided.results.stored import Arm
@@ -99,5 +99,5 @@ def rank_correlation(measured: np.ndarray, expected: np.ndarray) -> np.ndarray:
     for pair in zip(measured, expected, strict=True):
         a, b = (x[np.isfinite(pair[0]) & np.isfinite(pair[1])] for x in pair)
         varied = len(a) > 2 and np.ptp(a) > 0 and np.ptp(b) > 0
-        found.append(float(np.corrcoef(rankdata(a), rankdata(b))[0, 1]) if varied else 0.0)
+        found.append(float(np.corrcoef(scipy.stats.rankdata(a), scipy.stats.rankdata(b))[0, 1]) if varied else 0.0)
     return np.array(found)

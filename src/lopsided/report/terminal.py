@@ -15,13 +15,11 @@ from rich.padding import Padding
 from rich.table import Table
 
 from lopsided.report.console import console as _console
-from lopsided.report.text import claim_rows, duration, number, rules, to_learn
+from lopsided.report.text import claim_rows, duration, number, rules, to_learn, would_decide
 
 if TYPE_CHECKING:
     from lopsided.stats.verdict import Claim
 
-MANY = 1000
-"""Seeds beyond which another setting is wanted, not more seeds."""
 MOST_WORKERS = 8
 """Workers that are named."""
 COLOURS = {"holds": "bold green", "contradicted": "bold red", "inconclusive": "yellow", "not run": "dim"}
@@ -74,15 +72,15 @@ def _price(recipe: str, scale: dict[str, Any]) -> str:
 
 
 def claim_table(claims: Sequence[Claim], with_recipe: bool = True, needed: Sequence[int | None] | None = None) -> None:
-    """Claims with effect, verdict and the paper's number; for undecided ones the seeds that would probably do."""
+    """Claims with effect, verdict and the paper's number; for undecided ones what would decide them."""
     table = Table(box=SIMPLE_HEAD)
     for column in (["recipe"] if with_recipe else []) + ["claim", "measured [95 % interval]", "verdict", "paper"]:
         table.add_column(column, no_wrap=column in ("recipe", "verdict"))
     more = needed or [None] * len(claims)
     for claim, seeds, (text, effect, verdict, paper) in zip(claims, more, claim_rows(claims), strict=True):
         said = f"[{COLOURS[verdict]}]{verdict}[/]"
-        if seeds is not None:
-            said += "\n[dim]" + (f"~{seeds:,} seeds" if seeds < MANY else f"> {MANY:,} seeds") + "[/]"
+        if needed and (waits := would_decide(claim, seeds)):
+            said += f"\n[dim]{waits}[/]"
         shown = [escape(text), escape(effect), said, escape(paper)]
         table.add_row(*([f"{claim.recipe} ({claim.scale})"] if with_recipe else []), *shown)
     _console().print(table)

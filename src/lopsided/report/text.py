@@ -48,6 +48,23 @@ def effect_text(claim: Claim) -> str:
     return f"{bound}{number(claim.effect)} {text} {claim.measure}"
 
 
+MANY = 1000
+"""Seeds beyond which another setting is wanted, not more seeds."""
+
+
+def would_decide(claim: Claim, seeds: int | None) -> str:
+    """What an undecided claim waits for; nothing for others. `seeds` is how many an arm would probably do."""
+    if claim.verdict != "inconclusive":
+        return ""
+    if "end of its sweep" in claim.test:
+        return "a wider sweep"
+    if claim.effect is None:
+        return "longer runs"  # too few members learned
+    if seeds is None:
+        return "more seeds"  # one condition of its test is met, another is not, and says no number
+    return f"~{seeds:,} seeds" if seeds <= MANY else f"> {MANY:,} seeds"
+
+
 def judged_by(judged: int | None, chose: int, shown: int, problem: str) -> str:
     """Which seeds decided the claims, where others than those `shown` did; nothing if they are the same."""
     if problem:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats as sps
+import scipy
 
 from lopsided.stats import unpaired
 from lopsided.stats.signflip import FEWEST, SEED, Tails, centre_interval, inverted, root, sign_flip
@@ -96,7 +96,7 @@ def _second(slow: Times, fast: Times, shift: float) -> tuple[Tails, str]:
         alone = int((learned[1] & ~learned[0]).sum()), int((learned[0] & ~learned[1]).sum())
         if sum(alone) == 0:
             return NOTHING, "McNemar's test"
-        tails = (float(sps.binomtest(k, sum(alone), alternative="greater").pvalue) for k in alone)
+        tails = (float(scipy.stats.binomtest(k, sum(alone), alternative="greater").pvalue) for k in alone)
         return Tails(*tails), "McNemar's test of the members that learned"
     pick = np.random.default_rng([SEED, n]).integers(0, n, (RESAMPLED, n))
     most = (n - 1) // 2
@@ -203,8 +203,8 @@ def share(meets: np.ndarray, null: float, level: float = 0.95) -> Comparison:
     count, n = int(np.sum(meets)), len(meets)
     if n == 0:
         return Comparison(np.nan, 0.0, 1.0, NOTHING, "share of", "no members")
-    found = sps.binomtest(count, n).proportion_ci(level, method="exact")
-    tails = Tails(*(float(sps.binomtest(count, n, null, alternative=a).pvalue) for a in ("greater", "less")))
+    found = scipy.stats.binomtest(count, n).proportion_ci(level, method="exact")
+    tails = Tails(*(float(scipy.stats.binomtest(count, n, null, alternative=a).pvalue) for a in ("greater", "less")))
     return Comparison(
         count / n, found.low, found.high, tails, "share of", "exact binomial test, Clopper-Pearson interval"
     )

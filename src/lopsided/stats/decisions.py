@@ -15,7 +15,6 @@ from contextvars import ContextVar
 import numpy as np
 
 from lopsided.stats.compare import Comparison, centre, compare_gaps, compare_times, compare_values, share
-from lopsided.stats.signflip import Tails
 from lopsided.stats.slopes import PowerLaw
 from lopsided.stats.times import Times
 from lopsided.stats.verdict import Decision, Verdict
@@ -134,9 +133,8 @@ def slope_above(law: PowerLaw, bound: float, of: str) -> Decision:
 
 def _of_slope(law: PowerLaw, bound: float, equivalence: bool = False) -> Comparison:
     low, high = law.interval(_covers(equivalence))
-    tails = law.tails(bound)
-    test = "bootstrap interval with Student's quantile" + ("; sign flips of members' slopes" if tails else "")
-    return Comparison(law.slope, low, high, tails or Tails(np.nan, np.nan), "slope", test)
+    test = "bootstrap interval with Student's quantile" + ("; sign flips of members' slopes" if law.flips else "")
+    return Comparison(law.slope, low, high, law.tails(bound), "slope", test)
 
 
 def _above(c: Comparison, null: float) -> Verdict:
@@ -164,7 +162,7 @@ def _equivalent(over: Comparison, under: Comparison, top: float, bottom: float) 
 
 
 def _rejects(p_value: float, level: float) -> bool:
-    """A slope whose members have none of their own has no p-value: its interval decides alone."""
+    """Where there is no p-value, the interval decides alone."""
     return bool(np.isnan(p_value) or p_value <= level)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats as sps
+import scipy
 
 from lopsided.stats.verdict import Claim
 
@@ -24,7 +24,7 @@ def q_values(claims: Sequence[Claim]) -> list[float | None]:
     """Over everything that was tested: the share of chance findings among the claims with a p-value as small
     (Benjamini and Hochberg)."""
     known = np.array([c.p_value for c in claims if c.p_value is not None], float)
-    found = iter(sps.false_discovery_control(known) if len(known) else ())
+    found = iter(scipy.stats.false_discovery_control(known) if len(known) else ())
     return [float(next(found)) if c.p_value is not None else None for c in claims]
 
 

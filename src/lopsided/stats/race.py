@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
-from scipy import stats as sps
+import scipy
 
 from lopsided.core.errors import InputError
 from lopsided.stats import decisions, sequential
@@ -68,7 +68,7 @@ class Plan:
 
     def detectable(self, pairs: int, power: float = 0.8) -> float:
         """The effect, in standard deviations of within-seed differences, that so many pairs find with this power."""
-        return float((sps.norm.isf(0.025) + sps.norm.ppf(power)) / pairs**0.5)
+        return float((scipy.stats.norm.isf(0.025) + scipy.stats.norm.ppf(power)) / pairs**0.5)
 
 
 @dataclass(frozen=True)
@@ -181,5 +181,5 @@ def mean_ranks(found: Mapping[str, Sequence[Found]]) -> dict[str, float]:
     """Mean over seeds of each arm's rank within the seed, 1 is best; members that never learned tie for the last."""
     joined = [_joined(parts) for parts in found.values()]
     worse = [each.ordinal if isinstance(each, Times) else -each for each in joined]
-    ranks = np.asarray(sps.rankdata(np.stack(worse), axis=0)).mean(1)
+    ranks = np.asarray(scipy.stats.rankdata(np.stack(worse), axis=0)).mean(1)
     return dict(zip(found, map(float, ranks), strict=True))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
-from scipy import stats as sps
+import scipy
 
 LOOKS = (8, 16, 32, 64)
 """Seeds that are there at each look."""
@@ -33,9 +33,9 @@ def bounds(looks: Sequence[int] = LOOKS) -> tuple[float, ...]:
     for k, t in enumerate(share):
         sd = (t - (share[k - 1] if k else 0.0)) ** 0.5
         if k == 0:
-            density = sps.norm.pdf(grid, scale=sd)
+            density = scipy.stats.norm.pdf(grid, scale=sd)
         else:
-            density = (density[None] * sps.norm.pdf(grid[:, None] - grid[None], scale=sd)).sum(1) * step
+            density = (density[None] * scipy.stats.norm.pdf(grid[:, None] - grid[None], scale=sd)).sum(1) * step
         tail = (np.cumsum(density[::-1])[::-1] - density / 2) * step
         at = float(np.interp(-spend[k], -tail, grid))  # the tail falls
         found.append(at / t**0.5)
@@ -45,11 +45,11 @@ def bounds(looks: Sequence[int] = LOOKS) -> tuple[float, ...]:
 
 def level(look: int, looks: Sequence[int] = LOOKS) -> float:
     """Two-sided level of the test at a look; the interval there covers 1 - level."""
-    return float(2 * sps.norm.sf(bounds(tuple(looks))[look]))
+    return float(2 * scipy.stats.norm.sf(bounds(tuple(looks))[look]))
 
 
 def seeds_needed(p_value: float, seeds: int, power: float = 0.8, side: float = SIDE) -> int:
     """Seeds at which a claim whose effect is the measured one would be decided with a probability of `power`."""
-    z = float(sps.norm.isf(max(p_value / 2, 1e-12)))
-    wanted = float(sps.norm.isf(side) + sps.norm.ppf(power))
+    z = float(scipy.stats.norm.isf(max(p_value / 2, 1e-12)))
+    wanted = float(scipy.stats.norm.isf(side) + scipy.stats.norm.ppf(power))
     return int(np.ceil(seeds * (wanted / z) ** 2)) if z > 1e-3 else 10**6

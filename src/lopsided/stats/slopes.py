@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats as sps
+import scipy
 
 from lopsided.stats import signflip
 from lopsided.stats.signflip import SEED, Tails, sign_flip
@@ -43,7 +43,7 @@ class PowerLaw(NamedTuple):
         """The error times Student's quantile: percentiles of eight members are a fifth too close."""
         if not np.isfinite(self.error):
             return -np.inf, np.inf
-        half = self.error * float(sps.t.ppf((1 + level) / 2, self.members - 1))
+        half = self.error * float(scipy.stats.t.ppf((1 + level) / 2, self.members - 1))
         return self.slope - half, self.slope + half
 
     @property
@@ -59,11 +59,20 @@ class PowerLaw(NamedTuple):
     def high(self) -> float:
         return self.interval()[1]
 
-    def tails(self, bound: float) -> Tails | None:
-        """Sign-flip tests of the members' slopes against `bound`; None where a member has none, or too few are there to
-        reject anything."""
-        known = len(self.each) >= signflip.FEWEST and np.isfinite(self.each).all()
-        return sign_flip(self.each - bound) if known else None
+    @property
+    def flips(self) -> bool:
+        """Whether signs can be flipped: each member has a slope of its own, and they are enough to reject anything."""
+        return len(self.each) >= signflip.FEWEST and bool(np.isfinite(self.each).all())
+
+    def tails(self, bound: float) -> Tails:
+        """Tests against `bound`: sign flips of the members' slopes, or else the one that `interval` inverts. NaN where
+        nothing is known."""
+        if self.flips:
+            return sign_flip(self.each - bound)
+        if not 0 < self.error < np.inf:
+            return Tails(np.nan, np.nan)
+        t = (self.slope - bound) / self.error
+        return Tails(*(float(scipy.stats.t.sf(side * t, self.members - 1)) for side in (1, -1)))
 
 
 def _logs(

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
-from scipy import stats as sps
+import scipy
 
 from lopsided.stats.signflip import SEED, SLACK, Tails
 from lopsided.stats.times import Times, median
@@ -60,7 +60,7 @@ def difference_of_medians(a: np.ndarray, b: np.ndarray, level: float = 0.95) -> 
 
 def rank_tails(a: np.ndarray, b: np.ndarray) -> Tails:
     """Mean ranks under exchange of members: of b lying above a, and below."""
-    ranks = sps.rankdata(np.concatenate([a, b]))
+    ranks = scipy.stats.rankdata(np.concatenate([a, b]))
     return permutation_tails(ranks[len(a) :], ranks[: len(a)])
 
 

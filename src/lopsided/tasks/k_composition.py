@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy
 from jaxtyping import Array, Float
 from pydantic import Field, field_validator
-from scipy.stats import binom
 
 from lopsided.core.batch import Sample
 from lopsided.core.errors import InputError
@@ -59,7 +59,7 @@ class KComposition(Task, HasSkills, HasLatent, HasChance, FiniteInputs, ExactLos
     def chance(self) -> float:
         """(1 + E[(sum w* / d)^k]) / 2 over the hidden signs: k is even, so an even label is always the likelier one."""
         plus = np.arange(self.d + 1)
-        return float(0.5 * (1 + (binom.pmf(plus, self.d, 0.5) * (2 * plus / self.d - 1) ** self.k).sum()))
+        return float(0.5 * (1 + (scipy.stats.binom.pmf(plus, self.d, 0.5) * (2 * plus / self.d - 1) ** self.k).sum()))
 
     @property
     def entropy_bits(self) -> float:

@@ -15,7 +15,7 @@ k is even, so u and -u are the same function. The bounds of the appendix hold on
 from __future__ import annotations
 
 import numpy as np
-from scipy import stats as sps
+import scipy
 
 
 def moments(u: np.ndarray, p: np.ndarray) -> tuple[float, float]:
@@ -152,7 +152,7 @@ def escape_time(a_0: float, p: np.ndarray, k: int) -> float:
 
 def median_similarity(p: np.ndarray, r: float) -> float:
     """Median of |A(0)| over members: .674 standard deviations."""
-    return float(sps.norm.ppf(0.75)) * initial_similarity(p, r)
+    return float(scipy.stats.norm.ppf(0.75)) * initial_similarity(p, r)
 
 
 def tail_time(p: np.ndarray, k: int, factor: float = 1.0) -> float:

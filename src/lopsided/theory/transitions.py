@@ -14,7 +14,7 @@ Then the strength s = |v|² follows s' = 4 s (a - s) from sigma_0²: ln(a / sigm
 from __future__ import annotations
 
 import numpy as np
-from scipy.integrate import solve_ivp
+import scipy
 
 from lopsided.core.errors import InputError
 
@@ -43,5 +43,7 @@ def overlap_path(times: np.ndarray, weight: float, overlap: float, degree: int) 
         return degree * weight * c ** (degree - 1) * (1 - c**2)
 
     start = [float(overlap)]
-    found = solve_ivp(slope, (0.0, float(times[-1])), start, t_eval=times, rtol=1e-9, atol=1e-12, method="LSODA")
+    found = scipy.integrate.solve_ivp(
+        slope, (0.0, float(times[-1])), start, t_eval=times, rtol=1e-9, atol=1e-12, method="LSODA"
+    )
     return found.y[0]

@@ -9,7 +9,7 @@ from dash import Dash, Input, Output, dcc, html
 
 from lopsided.explore.pages.parts import COLOURS, KEPT, choose, labelled, table, verdict
 from lopsided.explore.verdicts import Checked, Verdicts
-from lopsided.report.text import effect_text, number
+from lopsided.report.text import effect_text, number, would_decide
 
 ALL = "all"
 GRADES = {ALL: "all", "fully": "fully", "in direction": "in direction", "not": "not", "no number": "no number"}
@@ -108,8 +108,8 @@ def _claims(row: Checked, places: list[int], address: str) -> html.Section:
         said: list[Any] = [verdict(claim.verdict)]
         if claim.replicates:
             said.append(html.Small(f"paper's number: {claim.replicates}"))
-        if seeds is not None:
-            said.append(html.Small(f"about {seeds:,} seeds would decide it"))
+        if waits := would_decide(claim, seeds):
+            said.append(html.Small(f"{waits} would decide it"))
         paper = claim.paper if claim.number is None else f"{claim.paper} ({number(claim.number)})"
         measured: list[Any] = [effect_text(claim)]
         more = [each for each in (claim.test, claim.history) if each]
