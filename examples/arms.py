@@ -63,7 +63,7 @@ class Study(NamedTuple):
 
     def report(self) -> str:
         """Tables of arms and verdicts, in Markdown."""
-        curves = {}
+        curves, edges = {}, set()
         lines = [f"| arm | best rate | final {self.metric}, median [lowest, highest] |", "|---|---|---|"]
         for arm in self.arms:
             rate = self.best_rate(arm)
@@ -71,12 +71,17 @@ class Study(NamedTuple):
             curves[arm] = lop.Curves(arm, self.axis, values, "samples")
             last = values[:, -1]
             edge = " (end of the grid)" if rate in (min(self.rates), max(self.rates)) else ""
+            if edge:
+                edges.add(arm)
             lines.append(f"| {arm} | {rate:g}{edge} | {np.median(last):.3f} [{last.min():.3f}, {last.max():.3f}] |")
         lines += ["", "| claim | measured, 95 % interval | verdict |", "|---|---|---|"]
         for arm in self.arms[1:]:
             compared = lop.compare(curves[self.arms[0]], curves[arm], metric=self.metric)
             better = compared.lower() if self.falls else compared.higher()
             for claim, effect, verdict, _ in claim_rows([better.claim, compared.faster(at=self.goal).claim]):
+                # A better rate may lie beyond: the laboratory's own rule for sweeps.
+                if verdict != "inconclusive" and edges & {self.arms[0], arm}:
+                    verdict = "inconclusive: a best rate lies at the end of its grid"
                 lines.append(f"| {claim} | {effect} | {verdict} |")
         return "\n".join(lines)
 

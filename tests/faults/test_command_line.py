@@ -187,7 +187,7 @@ MISTAKES = {
         ["run", "small-vs-large", "--set", 'plan={"name":"population"}'],
         ["sparse-parity", "additive-teacher"],
     ),
-    "missing spec": (["run", "absent.json"], ["absent.json"]),
+    "missing spec": (["run", "absent.json"], ["absent.json", "not found"]),
     "missing recipe file": (["run", "absent.py"], ["absent.py"]),
     "unknown recipe in check": (["check", "nothing"], ["nothing"]),
     "no store": (["report", "absent"], ["absent"]),
@@ -201,6 +201,12 @@ MISTAKES = {
     "1,000 brackets": (["run", "state-tracking", "--set", "steps=" + "[" * 1000], ["--set", "nested"]),
     "an infinite coefficient": (["run", "mup-single-index", "--set", "task.link.0.0=Infinity"], ["link"]),
     "a long name": (["run", "x" * 240 + ".json"], ["x"]),
+    "shards of what cannot be sharded": (
+        ["run", "tour", "--scale", "smoke", "--devices-per-member", "2"],
+        ["--devices-per-member", "population"],
+    ),
+    "a law that no sample has": (["sample", "arithmetic", "--law", "zipf:1"], ["zipf", "power-law:1.0"]),
+    "a law without its number": (["sample", "arithmetic", "--law", "power-law"], ["alpha is missing"]),
     "out is a file": (["run", "state-tracking", "--scale", "smoke", "--out", "file/x"], ["file/x"]),
 }
 

@@ -237,7 +237,7 @@ def _existing(folder: Path) -> Any:
     from lopsided.store.parts import Store
 
     if not (folder / "parts").is_dir():
-        raise InputError(f"out = {str(folder)!r}: no store there; `lopsided run RECIPE --out DIR` makes one")
+        raise InputError(f"folder {str(folder)!r}: no store there; `lopsided run RECIPE --out {folder}` makes one")
     return Store(folder).as_of_now()
 
 

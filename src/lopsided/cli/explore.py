@@ -31,7 +31,9 @@ def explore(directory: Path = OUT, /, *, port: int = 0) -> None:
     from lopsided.store.parts import Store
 
     if not (directory / "parts").is_dir():
-        raise InputError(f"directory = {str(directory)!r}: no store there; `lopsided run RECIPE --out DIR` makes one")
+        raise InputError(
+            f"folder {str(directory)!r}: no store there; `lopsided run RECIPE --out {directory}` makes one"
+        )
     Store(directory).require_readable()
     if not 0 <= port <= 65535:
         raise InputError(f"--port {port}: between 0 and 65535")

@@ -137,6 +137,7 @@ def _one(
     as_json: bool,
 ) -> dict[str, Any]:
     """Train and decide one run, write its report, and print its outcome (unless `as_json`), which is returned."""
+    from lopsided.engines.choosing import require_engines
     from lopsided.report.live import Display, Screen
     from lopsided.runs import manifest
     from lopsided.runs.checking import found_in
@@ -147,6 +148,7 @@ def _one(
         now = manifest.read(store, asked.label)
         return {name: arm["hash"] for name, arm in now.arms.items()} if now else {}
 
+    require_engines(asked.arms.values(), execution)  # before anything is written
     store.require_writable()
     log = store.root / "logs" / f"{asked.label}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
     log.parent.mkdir(exist_ok=True)

@@ -32,7 +32,7 @@ def engine_for(spec: Spec, execution: Execution) -> type[Engine]:
         return found
     if found is not Ensemble:
         raise InputError(
-            "--devices-per-member: spreads members that take sampled steps to the end; this spec asks for "
-            f"{found.name!r} ({'until' if spec.until is not None else spec.plan.name})"
+            "--devices-per-member: is for members that draw samples and train to their last step; not for "
+            + ("a spec with `until`" if spec.until is not None else f"plan {spec.plan.name!r}")
         )
     return SeveralHosts if hosts.several() else Sharded

@@ -233,7 +233,7 @@ def mesh_of(execution: Execution, members: int) -> Mesh:
     devices = jax.devices()[: execution.devices]
     sharing = execution.batch_devices
     if len(devices) < sharing:
-        raise InputError(f"execution.batch_devices = {sharing}: there are {len(devices)} devices")
+        raise InputError(f"--devices-per-member {sharing}: this process has {len(devices)} devices")
     if hosts.several() and len(devices) % sharing:
         raise InputError(f"--devices-per-member {sharing}: has to divide the {len(devices)} devices of all hosts")
     # Several processes have to use all of their devices; one leaves those idle for which there is no member.

@@ -23,6 +23,8 @@ from lopsided.text.pieces import END
 
 READABLE = "words"
 """How the text of samples is cut where the task would make one token of a whole phrase."""
+STILL = ("uniform", "power-law:1.0", "binned-power-law:1.5:4")
+"""Laws that stand still, as they are written."""
 LEAST = 64
 """Samples that are drawn at least: some tasks leave some rows empty, as nothing there belongs to the split."""
 
@@ -101,6 +103,8 @@ def asked_for(task: str, overrides: Sequence[str], law: str | None, rank_order: 
 def _law(text: str, count: int) -> Skills:
     """`power-law:1.0`, `binned-power-law:1.5:4`: a name, then the numbers of its fields in order."""
     name, *numbers = text.split(":")
+    if name not in registry.registered("skills"):
+        raise unknown("law", name, STILL)
     cls = registry.lookup("skills", name)
     fields = [field for field in cls.model_fields if field != "name"]
     if len(numbers) > len(fields):

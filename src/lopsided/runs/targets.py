@@ -64,6 +64,8 @@ def plain_curves(title: str, results: Results) -> Figure:
 def _from_json(path: Path) -> Recipe:
     name = f"spec-{path.stem}"
     _require_name(name, path)
+    if not path.exists():
+        raise InputError(f"spec file {str(path)!r}: not found")
     try:
         data = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_without_doubles)
     except (OSError, ValueError, RecursionError) as error:
