@@ -58,7 +58,7 @@ def figure(r: Results) -> Figure:
         [
             tuned_curves(single, "test/accuracy", "steps", "One group learns from fresh samples", log_x=True),
             tuned_curves(pair, "test/accuracy", "steps", "W_q and W_k together", log_x=True),
-            Panel("Steps to learn", "arm", "steps", steps, log_y=True),
+            Panel("Steps to learn", "arm", "steps", steps, log_y=True, legend_at="upper left"),
         ],
     )
 

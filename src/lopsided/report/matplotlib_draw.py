@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from matplotlib.ticker import EngFormatter, NullFormatter
 from lopsided.report.panels import Contour, Figure, Heat, Panel
 
 LONG_LABELS = 100_000
+LONG_NAME = 46
+"""Characters of a legend's line that fit a panel; longer names get a second one."""
 MOST_TICKS = 16
 STYLE: dict[Any, Any] = {
     "font.size": 9,
@@ -54,7 +57,7 @@ def draw(figure: Figure) -> Canvas:
 
 def _draw(ax: Any, panel: Panel) -> None:
     for line in panel.lines:
-        label = line.name if line.legend else None
+        label = textwrap.fill(line.name, LONG_NAME) if line.legend else None
         if line.style == "points":
             reach = np.abs(np.stack([line.low, line.high]) - line.middle)
             ax.errorbar(line.x, line.middle, reach, color=line.colour, label=label, fmt="o", ms=3.5, lw=0.8)
