@@ -143,7 +143,7 @@ def test_a_killed_export_goes_on_and_ends_equal(tmp_path):
         (["arithmetc"], "unknown task 'arithmetc'. Did you mean 'arithmetic'?"),
         (["arithmetic", "--set", "opps=2"], "unknown key 'opps'"),
         (["arithmetic", "--set", "ops"], "valid is key=value"),
-        (["arithmetic", "--law", "powerlaw:1"], "Did you mean 'power-law'?"),
+        (["arithmetic", "--law", "powerlaw:1"], "Did you mean 'power-law:1.0'?"),
         (["arithmetic", "--law", "power-law"], "alpha"),
         (["arithmetic", "--law", "power-law:1:2"], "power-law takes alpha"),
         (["arithmetic", "--law", "annealed:1.5"], "moves during training"),

@@ -57,7 +57,7 @@ def test_a_batch_is_shared_by_devices_whatever_its_size(parity, plan):
 
 
 def test_more_devices_than_there_are_is_one_line(parity):
-    with pytest.raises(InputError, match="there are"):
+    with pytest.raises(InputError, match="--devices-per-member 4096: this process has"):
         losses(parity(), batch_devices=4096)
 
 

@@ -57,7 +57,7 @@ def detected() -> str:
                 continue
             count, own = cluster.get_process_count(), cluster.get_process_id()
         except Exception as error:  # each asks its cluster in its own way
-            return f"{where}cannot be asked ({_first_line(error)})"
+            return f"{where}cannot be asked ({type(error).__name__}: {_first_line(error)})"
         return "this process is the only one" if count == 1 else f"{where}process {own} of {count}"
     return "none found"
 
