@@ -81,7 +81,7 @@ recipe = Recipe(
     figure_number="none: section on when repetition helps",
     question="Does a small set help where the loss falls from the first step on?",
     about=__doc__,
-    scales={"smoke": (2, 4), "laptop": (24, 60), "paper": (24,)},
+    scales={"smoke": (2, 4), "laptop": (24, 270), "paper": (24,)},
     arms=arms,
     claims=[
         without_a_gap("linear model, SGD", "linear", "SGD", FRESH),
