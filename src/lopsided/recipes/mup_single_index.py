@@ -45,7 +45,7 @@ def figure(r: Results) -> Figure:
         tuned_curves([best(r, **kind, **data) for data in (FIRST, FROM_START)], "test/loss", "steps", title)
         for title, kind in (("standard", STANDARD), ("muP", MUP), (f"alpha = {best_alpha['alpha']:g}", best_alpha))
     ]
-    return Figure("Single-index models: muP is not enough", panels)
+    return Figure("Single-index models, by parameterization", panels)
 
 
 recipe = Recipe(
