@@ -1,6 +1,7 @@
 """The structure that the design asks for, as tests."""
 
 import inspect
+import json
 import re
 import shlex
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 
 from lopsided.core import registry
 from lopsided.core.code import COMPUTES
+from lopsided.runs import catalog
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -35,6 +37,12 @@ def test_ruff():
 def test_the_command_line_starts_without_heavy_imports():
     code = "import sys, lopsided.cli; print(sorted({'jax','scipy','matplotlib','plotly','duckdb'} & set(sys.modules)))"
     assert run(sys.executable, "-c", code).stdout.strip() == "[]"
+
+
+def test_the_catalog_is_of_the_recipes_as_they_are():
+    stored, told = json.loads(catalog.FILE.read_text(encoding="utf-8")), "a recipe was changed: run `make catalog`"
+    assert stored["sources"] == catalog.sources(), told
+    assert stored["recipes"] == catalog.described(), told
 
 
 @pytest.mark.parametrize("command", ["list", "status STORE", "query 'SELECT 1' --out STORE"])

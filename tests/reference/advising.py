@@ -29,11 +29,12 @@ from lopsided.store.parts import Store
 SHAPES = ("uniform", *(f"shape {i}" for i in range(1, 8)))
 BEST = "shape 3"
 BASE = {"plan": {"name": "online", "batch": 64}, "evaluation": {"every": 50, "samples": 1024}}
+PERCEPTRON = {"model": {"name": "mlp", "width": 64}, "plan": {"name": "online", "batch": 32}}
 TASKS = {
     "(20, 6)-parity": (
         {
+            **PERCEPTRON,
             "task": {"name": "sparse-parity", "d": 20, "k": 6},
-            "model": {"name": "mlp", "width": 64},
             "plan": {"name": "online", "batch": 128},
             "optimizer": {"name": "sgd", "lr": 4.0},
             "loss": "logistic",
@@ -44,9 +45,8 @@ TASKS = {
     ),
     "(20, 1)-parity, of one bit": (
         {
+            **PERCEPTRON,
             "task": {"name": "sparse-parity", "d": 20, "k": 1},
-            "model": {"name": "mlp", "width": 64},
-            "plan": {"name": "online", "batch": 32},
             "optimizer": {"name": "sgd", "lr": 0.1},
             "loss": "logistic",
             "steps": 400,
@@ -56,9 +56,8 @@ TASKS = {
     ),
     "linear regression, 20 weights": (
         {
+            **PERCEPTRON,
             "task": {"name": "single-index", "d": 20, "link": "h1"},
-            "model": {"name": "mlp", "width": 64},
-            "plan": {"name": "online", "batch": 32},
             "optimizer": {"name": "sgd", "lr": 0.02},
             "loss": "square",
             "steps": 1000,

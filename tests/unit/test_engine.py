@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from lopsided.core import registry
 from lopsided.core.engine import Member
 from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.keys import below, stream, words
@@ -194,3 +195,27 @@ def test_probe_sees_norms(parity):
     first, last = (np.linalg.norm(layer.weight[0]) for layer in params.layers)
     assert metrics["norm/ratio"][0, 0] == pytest.approx(last / first, rel=1e-4)
     assert jnp.isfinite(metrics["norm/layer1"]).all()
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_compile_compiles_step_and_evaluation_once_each(parity, wide):
+    """It compiles ahead, in threads; a call that did not find that would compile everything a second time."""
+    spec = parity(steps=20, model={"name": "mlp", "width": 24})
+    if wide:  # in double precision, whose context belongs to a thread
+        exact = {"name": "population", "dynamics": "steps", "precision": 64}
+        task, model = {"name": "k-composition", "d": 6, "k": 2}, {"name": "product"}
+        spec = parity(task=task, model=model, plan=exact, loss="square", steps=20)
+    engine = registry.engine_of(spec)([Member(spec, seed) for seed in range(3)], DEFAULT)
+    compiled = []
+
+    def note(event, seconds, **more):
+        if event.endswith("backend_compile_duration"):
+            compiled.append(more["fun_name"])
+
+    jax.monitoring.register_event_duration_secs_listener(note)
+    try:
+        engine.compile()
+    finally:
+        jax.monitoring.unregister_event_duration_listener(note)
+    large = [name for name in compiled if "convert_element_type" not in name]
+    assert len(large) == len(set(large)) == 2

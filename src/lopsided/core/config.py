@@ -195,8 +195,8 @@ def _one_line(owner: str, error: ValidationError) -> InputError:
         return InputError(f"{where}: {inner}" if where else str(inner))
     if first["type"] == "extra_forbidden":
         return InputError(f"{owner}: {unknown('key', where, _fields_of(error.title, owner))}")
-    missing = [".".join(map(str, each["loc"])) for each in error.errors() if each["type"] == "missing"]
     if first["type"] == "missing":
+        missing = [".".join(map(str, each["loc"])) for each in error.errors() if each["type"] == "missing"]
         return InputError(f"{owner}: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
     value = repr(first.get("input"))
     value = value if len(value) <= 80 else value[:77] + "..."

@@ -23,7 +23,8 @@ ADDRESS, PROCESSES, PROCESS = "JAX_COORDINATOR_ADDRESS", "JAX_NUM_PROCESSES", "J
 SHUTDOWN_SECONDS = 30
 """A process that ends waits so long for the others."""
 WAIT_MILLISECONDS = 60_000
-"""Pause between two requests for the head's next call; it may wait for a lease for hours."""
+"""How long one request for the head's next call may take; then it is asked again. The head may wait for hours until
+another run gives its members free."""
 _HEADING = "lopsided/call/"
 _calls = _forgotten = 0
 
@@ -37,7 +38,7 @@ def join() -> None:
         jax.distributed.initialize(by_hand.get(ADDRESS), number, own, shutdown_timeout_seconds=SHUTDOWN_SECONDS)
     except (ValueError, RuntimeError) as error:
         raise InputError(
-            f"--across-hosts: the other processes were not found ({_first_line(error)}); start this command once a "
+            f"--across-hosts: the other processes were not found ({first_line(error)}); start this command once a "
             f"host with srun, mpirun or Kubernetes, or set {ADDRESS}=HOST:PORT, {PROCESSES} and {PROCESS}"
         ) from None
     if not several():
@@ -56,14 +57,15 @@ def detected() -> str:
             if cluster.opt_in_only_method or not cluster.is_env_present():
                 continue
             count, own = cluster.get_process_count(), cluster.get_process_id()
-        except Exception as error:  # each asks its cluster in its own way
-            return f"{where}cannot be asked ({type(error).__name__}: {_first_line(error)})"
+        except Exception as error:  # a cluster that JAX cannot ask must not stop `doctor`, which says so
+            return f"{where}cannot be asked ({type(error).__name__}: {error})"
         return "this process is the only one" if count == 1 else f"{where}process {own} of {count}"
     return "none found"
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
+def first_line(error: Exception) -> str:
+    """What JAX says before its details."""
+    return str(error).partition("\n")[0] or type(error).__name__
 
 
 def several() -> bool:

@@ -64,8 +64,8 @@ class SeveralHosts(Sharded):
     def restore(self, step: int, seconds: float, state: Any) -> None:
         """`state` counts in the head only."""
         n_members = len(self.members)
-        hosts.tell("restore", step=step, seconds=seconds)
-        if state is None:
+        hosts.tell("restore", step=step, seconds=seconds, state=None)
+        if state is None:  # not the head
             state = jax.tree.map(lambda x: np.zeros((n_members, *x.shape[1:]), x.dtype), self.state)
         real = jax.tree.map(lambda x: np.asarray(x)[:n_members], state)
         with self.precision(), _together():
@@ -92,11 +92,8 @@ def _together() -> Iterator[None]:
     except jax.errors.JaxRuntimeError as error:
         if "RESOURCE_EXHAUSTED" in str(error):
             raise
-        reason = str(error).splitlines()[0]
-        message = (
-            f"another host ended, or cannot be reached ({reason}). What was committed stays; start all hosts again"
-        )
-        raise OSError(message) from error
+        said = f"another host ended, or cannot be reached ({hosts.first_line(error)})"
+        raise OSError(f"{said}. What was committed stays; start all hosts again") from error
 
 
 def follow() -> None:
@@ -111,9 +108,7 @@ def follow() -> None:
         if call == "begin":
             engine = None  # its memory first
             engine = _begun(**arguments)
-        elif call == "restore":
-            arguments["state"] = None
-        if call != "begin":
+        else:
             getattr(engine, call)(**arguments)
 
 

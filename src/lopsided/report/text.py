@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lopsided.stats.verdict import AT_AN_END
 from lopsided.store.status import TIMES
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def would_decide(claim: Claim, seeds: int | None) -> str:
     """What an undecided claim waits for; nothing for others. `seeds` is how many an arm would probably do."""
     if claim.verdict != "inconclusive":
         return ""
-    if "end of its sweep" in claim.test:
+    if AT_AN_END in claim.test:
         return "a wider sweep"
     if claim.effect is None:
         return "longer runs"  # too few members learned
@@ -66,7 +67,7 @@ def would_decide(claim: Claim, seeds: int | None) -> str:
 
 
 def judged_by(judged: int | None, chose: int, shown: int, problem: str) -> str:
-    """Which seeds decided the claims, where others than those `shown` did; nothing if they are the same."""
+    """A sentence on which seeds decided the claims; empty if they are the `shown` ones, whose curves are drawn."""
     if problem:
         return f"The plan of --until-decided was passed over: {problem}. The verdicts are of the {shown} seeds shown."
     if judged is None:

@@ -9,7 +9,7 @@ from lopsided.core.recipe import Recipe
 from lopsided.results.stored import Results
 from lopsided.results.sweeps import Tuned
 from lopsided.stats.selection import FOLDS, folds
-from lopsided.stats.verdict import Claim
+from lopsided.stats.verdict import AT_AN_END, Claim
 
 
 def decide(recipe: Recipe, results: Results) -> list[Claim]:
@@ -59,5 +59,5 @@ def _with_edges(claim: Claim, choices: Sequence[Tuned]) -> Claim:
     if not ends:
         return claim
     verdict = "inconclusive" if claim.verdict in ("holds", "contradicted") else claim.verdict
-    said = f"{claim.test}; best at the end of its sweep: {', '.join(sorted(ends))}"
+    said = f"{claim.test}; {AT_AN_END}: {', '.join(sorted(ends))}"
     return replace(claim, verdict=verdict, test=said)

@@ -65,12 +65,12 @@ def described() -> list[dict[str, Any]]:
 def _stored() -> list[dict[str, Any]] | None:
     try:
         data = json.loads(FILE.read_text(encoding="utf-8"))
-        return data["recipes"] if data["sources"] == _sources() else None
+        return data["recipes"] if data["sources"] == sources() else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _sources() -> str:
+def sources() -> str:
     """Digest of the recipes' sources."""
     total = hashlib.sha256()
     for file in [*sorted(FOLDER.glob("*.py")), *([COSTS] if COSTS.is_file() else [])]:
@@ -79,4 +79,4 @@ def _sources() -> str:
 
 
 if __name__ == "__main__":
-    FILE.write_text(json.dumps({"sources": _sources(), "recipes": described()}, indent=1) + "\n", encoding="utf-8")
+    FILE.write_text(json.dumps({"sources": sources(), "recipes": described()}, indent=1) + "\n", encoding="utf-8")

@@ -31,6 +31,7 @@ class Commits:
         self._specs = {member_id(m)[0]: m.spec.canonical_json() for m in members}
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="commit")
         self._last: Future[None] | None = None
+        self._countable = True
 
     def __enter__(self) -> Self:
         return self
@@ -81,11 +82,11 @@ class Commits:
         return part.folder
 
     def _write(self, part: Part, rows: Mapping[str, np.ndarray], state: Any, taken: Taken) -> None:
-        if taken.seconds.get("steps", 0.0) >= LEAST_SECONDS:
+        if self._countable and taken.seconds["steps"] >= LEAST_SECONDS:
             try:
                 counted = of_part(self.members[0].spec, self.code, taken.member_steps, taken.evaluations)
             except Exception as error:  # rows count more: whatever cannot be counted must not stop their commit
-                counted = None
+                counted, self._countable = None, False
                 print(f"lopsided: operations not counted ({type(error).__name__}: {error})", file=sys.stderr)
             part = part._replace(provenance={**part.provenance, "operations": counted})
         self.store.commit(part, rows, None if part.final else lambda folder: checkpoints.save(folder, state))

@@ -27,7 +27,7 @@ def end(store: Store, label: str) -> None:
 
 
 def in_hand(store: Store) -> dict[str, list[MemberId]]:
-    """Members of the look that began last, for each run with looks."""
+    """By the name of each run of `--until-decided` that is going on: the members that its present look trains."""
     found = {}
     for file in sorted((store.root / "plans").glob(f"*{ENDING}")):
         try:

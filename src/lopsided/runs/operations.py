@@ -1,4 +1,4 @@
-"""Floating-point operations that a part did, for its provenance: counted by XLA, not guessed."""
+"""How many floating-point operations a part took, for its provenance: XLA's count of the program, times the steps."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from lopsided.runs.recipe_run import RecipeRun
 from lopsided.runs.worker import run
 from lopsided.stats import decisions, sequential
 from lopsided.stats.sequential import LOOKS, level
-from lopsided.stats.verdict import Claim
+from lopsided.stats.verdict import AT_AN_END, Claim
 from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
 
@@ -165,7 +165,7 @@ def _look(asked: RecipeRun, plan: Plan, results: Results, claims: list[Claim], l
             edges = sorted(read_now & set(plan.at_edges))
             if edges:
                 found = replace(found, verdict="inconclusive")
-                said = f"{said}; best at the end of its sweep: {', '.join(edges)}"
+                said = f"{said}; {AT_AN_END}: {', '.join(edges)}"
             claims[i] = replace(found, test=said)
             if found.verdict not in DECIDED and not edges:
                 needed |= read_now

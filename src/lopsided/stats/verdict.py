@@ -11,6 +11,8 @@ from typing import Any, Literal, NamedTuple
 
 from lopsided.core.errors import InputError
 
+AT_AN_END = "best at the end of its sweep"
+"""In a claim's test: a best setting lies at an end of its sweep, so that nothing is decided."""
 Verdict = Literal["holds", "contradicted", "inconclusive", "not run"]
 Replication = Literal["fully", "in direction", "not", ""]
 

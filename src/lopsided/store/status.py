@@ -34,7 +34,8 @@ def times(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> list[dict[str
 
 
 def time_of(made: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Seconds by kind, `rate`, and the `place` if all were computed at one, of parts with this provenance."""
+    """Sums over parts that have this provenance: seconds by kind; `rate`, floating-point operations a second; `place`,
+    the kind of machine that computed them, None if there were several."""
     sums, operations, computing, places = dict.fromkeys(TIMES, 0.0), 0.0, 0.0, set[str]()
     for each in made:
         seconds = each.get("seconds", {})
