@@ -129,10 +129,21 @@ def _dot(a: Array, b: Array) -> Array:
 
 def _contract(rows: Array, g: Array) -> Array:
     """rows^T g."""
-    over_rows = (((0,), (0,)), ((), ()))
-    if _IN_FORCE.get().products == "float32":
-        return jax.lax.dot_general(rows, g, over_rows)
-    return jax.lax.dot_general(_round(rows), _round(g), over_rows, preferred_element_type=jnp.float32)
+    if _IN_FORCE.get().products == "bfloat16":
+        return _over_rows(_round(rows), _round(g), jnp.float32)
+    if rows.shape[1] < g.shape[1] or g.shape[1] == 1:
+        return _over_rows(rows, g)
+    return jax.lax.platform_dependent(rows, g, cpu=_transposed, default=_over_rows)
+
+
+def _over_rows(rows: Array, g: Array, sums_in: Any = None) -> Array:
+    return jax.lax.dot_general(rows, g, (((0,), (0,)), ((), ())), preferred_element_type=sums_in)
+
+
+def _transposed(rows: Array, g: Array) -> Array:
+    """(g^T rows)^T, from a copy of g^T, which is the smaller one: on a CPU a product over the rows of both runs at a
+    third to two thirds of that speed. The barriers keep the compiler from folding the transpositions into it."""
+    return jax.lax.optimization_barrier(jax.lax.optimization_barrier(g.T) @ rows).T
 
 
 def _round(x: Array) -> Array:

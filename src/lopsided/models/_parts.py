@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from lopsided.core.lowering import einsum, matmul
+from lopsided.core.sums import normalised, plus_bias, softmax
 
 
 class Norm(eqx.Module):
@@ -20,10 +21,8 @@ class Norm(eqx.Module):
     eps: float = eqx.field(static=True, default=1e-5)
 
     def __call__(self, x: Float[Array, "... D"]) -> Float[Array, "... D"]:
-        if self.bias is not None:
-            x = x - x.mean(-1, keepdims=True)
-        x = x * jax.lax.rsqrt(jnp.square(x).mean(-1, keepdims=True) + self.eps) * self.scale
-        return x if self.bias is None else x + self.bias
+        y = normalised(x, self.scale, self.eps, self.bias is not None)
+        return y if self.bias is None else plus_bias(y, self.bias)
 
 
 class Linear(eqx.Module):
@@ -34,7 +33,7 @@ class Linear(eqx.Module):
 
     def __call__(self, x: Float[Array, "... i"]) -> Float[Array, "... o"]:
         y = matmul(x, self.weight)
-        return y if self.bias is None else y + self.bias
+        return y if self.bias is None else plus_bias(y, self.bias)
 
 
 class Where(NamedTuple):
@@ -115,7 +114,7 @@ class Attention(eqx.Module):
         scores = einsum("bogrd,blgd->bgrol", q, seen.k) * q.shape[-1] ** -0.5
         if allowed is not None:
             scores = jnp.where(allowed[:, None, None], scores, -jnp.inf)
-        mixed = einsum("bgrol,blgd->bogrd", jax.nn.softmax(scores, axis=-1), seen.v)
+        mixed = einsum("bgrol,blgd->bogrd", softmax(scores), seen.v)
         return self.o(mixed.reshape(batch, outputs, -1))
 
     def _split(self, t: Array, heads: int) -> Array:
