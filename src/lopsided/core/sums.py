@@ -7,6 +7,7 @@ transformer's step. A product with ones does the same in vectors. Other devices 
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -58,9 +59,14 @@ def _softmax_backward(p: Array, g: Array) -> tuple[Array]:
 softmax.defvjp(_softmax_forward, _softmax_backward)
 
 
-@partial(jax.custom_vjp, nondiff_argnums=(2, 3))
 def normalised(x: Array, scale: Array, eps: float, centred: bool) -> Array:
     """x / sqrt(mean(x^2) + eps) * scale over the last axis, of x less its mean if `centred`."""
+    y: Any = _normalised(x, scale, eps, centred)
+    return y
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(2, 3))
+def _normalised(x: Array, scale: Array, eps: float, centred: bool) -> Array:
     return _normalised_forward(x, scale, eps, centred)[0]
 
 
@@ -79,7 +85,7 @@ def _normalised_backward(eps: float, centred: bool, kept: tuple[Array, ...], g: 
     return to_x * root, sum_of_rows(g * unit)
 
 
-normalised.defvjp(_normalised_forward, _normalised_backward)
+_normalised.defvjp(_normalised_forward, _normalised_backward)
 
 
 def _mean_of_last(x: Array) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.metadata import version
 from pathlib import Path
 
 
@@ -39,10 +40,8 @@ def setup(members: int, batch_devices: int = 1) -> None:
 
 def _flags() -> dict[str, str]:
     """Options of XLA by name. One that a version does not know ends the process, so each has been tried with it."""
-    import jaxlib
-
     found = {"xla_cpu_multi_thread_eigen": "false"}
-    if jaxlib.__version__.startswith("0.10."):
+    if version("jaxlib").startswith("0.10."):
         # Small products by Eigen: those of YNNPACK take a tenth to a fifth longer for a transformer's step.
         found["xla_cpu_experimental_ynn_fusion_type"] = ""
     return found
