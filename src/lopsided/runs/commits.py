@@ -82,7 +82,7 @@ class Commits:
         return part.folder
 
     def _write(self, part: Part, rows: Mapping[str, np.ndarray], state: Any, taken: Taken) -> None:
-        if self._countable and taken.seconds["steps"] >= LEAST_SECONDS:
+        if self._countable and taken.seconds.get("steps", 0.0) >= LEAST_SECONDS:
             try:
                 counted = of_part(self.members[0].spec, self.code, taken.member_steps, taken.evaluations)
             except Exception as error:  # rows count more: whatever cannot be counted must not stop their commit
