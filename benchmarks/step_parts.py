@@ -1,10 +1,10 @@
-"""What the parts of a step cost on one core, in GFLOP/s and in nanoseconds a sample, written in the ways at hand.
+"""What a step is made of, on one core: the products of a layer in GFLOP/s, and sums over short rows.
 
 taskset -c 0 python -m benchmarks.step_parts        (two minutes)
 
-First the products of a layer with K rows, M inputs and N outputs: forward, and the weight gradient in three ways. Then
-the parts of a perceptron's step (batch 512, width 64), from which follows the share of the peak that these products
-allow. Then sums over short rows.
+Products of a layer with K rows, M inputs and N outputs: forward, and the weight gradient in three ways (over the rows
+of both factors, from a transposed copy of the inputs, from one of the outputs' gradient). Sums: as such, and as
+products with ones.
 """
 
 from __future__ import annotations
@@ -67,18 +67,6 @@ def main() -> None:
         a, b, w = drawn(k, m), drawn(k, n), drawn(m, n)
         took = [seconds(jnp.matmul, a, w), *(seconds(f, a, b) for f in (over_rows, from_inputs, from_outputs))]
         print(f"| {k}, {m}, {n} | " + " | ".join(f"{2 * k * m * n / t / 1e9:.0f}" for t in took) + " |", flush=True)
-    k, d, width = 512, 20, 64
-    x, h, w, out = drawn(k, d), drawn(k, width), drawn(d, width), drawn(width)
-    parts = {
-        "x W": (jnp.matmul, x, w),
-        "x^T dz": (over_rows, x, h),
-        "relu(z + b) w": (lambda h, w: jnp.maximum(h + 1, 0) @ w, h, out),
-        "dz = 1[z > 0] do w, and its sum": (lambda h, w: jnp.where(h > 0, h[:, :1] * w, 0).sum(0), h, out),
-        "h^T do": (lambda h, o: o @ h, h, drawn(k)),
-    }
-    print("\n| part of a perceptron's step, d = 20, width 64 | ns a sample |\n|---|---:|", flush=True)
-    for name, (part, first, *others) in parts.items():
-        print(f"| {name} | {seconds(part, first, *others) / k * 1e9:.1f} |", flush=True)
     print("\n| rows, length | sum, ns a row | product with ones, ns a row |\n|---|---:|---:|", flush=True)
     for rows, length in ROWS:
         x, ones = drawn(rows, length), jnp.ones(length)
