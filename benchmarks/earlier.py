@@ -10,7 +10,6 @@ which one begins alternates. Seconds count everything from the start of Python t
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -55,7 +54,7 @@ def python(code: str, source: Path, *arguments: str, **environment: str) -> str:
     """What `code` prints, run with the package at `source`."""
     command = [sys.executable, "-c", code, *arguments]
     env = {**os.environ, "PYTHONPATH": str(source), **environment}
-    return subprocess.run(command, check=True, capture_output=True, text=True, env=env, cwd=source).stdout
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=env, cwd=source).stdout
 
 
 def seconds(source: Path, members: Path) -> float:
@@ -93,6 +92,6 @@ def main(commit: str, recipes: tuple[str, ...]) -> None:
 
 
 if __name__ == "__main__":
-    if shutil.which("git") is None or len(sys.argv) < 2:
+    if len(sys.argv) < 2:
         sys.exit(__doc__)
     main(sys.argv[1], tuple(sys.argv[2:]) or RECIPES)

@@ -41,7 +41,7 @@ def sum_of_rows(x: Array) -> Array:
 
 @jax.custom_vjp
 def softmax(x: Array) -> Array:
-    """`jax.nn.softmax` over the last axis."""
+    """`jax.nn.softmax` over the last axis: the same values, summed by `sum_of_last`, also in the gradient."""
     return _softmax_forward(x)[0]
 
 

@@ -26,7 +26,7 @@ GROUPS: dict[str, dict[str, tuple[int, int | None]]] = {
     "laptop": {"S4": (4, 3000), "D4xZ3": (3, 2500)},
     "paper": {"S4": (4, None), "D4xZ3": (4, None)},
 }
-"""By group: how many of its elements are multiplied, and training steps (None: as many as `state-tracking` takes)."""
+"""For each group: hops (how many elements are multiplied) and training steps (None: those of `state-tracking`)."""
 FIXED = {f"exponent {alpha:g}": power_law(alpha) for alpha in (0.5, 1.0, 1.5)}
 WINDOWS = {"1.5 to 0, early": annealed(1.5, 0.0, 0.35), "1 to 0, late": annealed(1.0, 0.2, 0.6)}
 LAWS: dict[str, dict[str, Any]] = {"uniform": UNIFORM, **FIXED, **WINDOWS, "self-annealed": SELF}

@@ -67,7 +67,7 @@ def would_decide(claim: Claim, seeds: int | None) -> str:
 
 
 def judged_by(judged: int | None, chose: int, shown: int, problem: str) -> str:
-    """A sentence on which seeds decided the claims; empty if they are the `shown` ones, whose curves are drawn."""
+    """A sentence that says which seeds decided the claims; empty if they are those whose curves are drawn."""
     if problem:
         return f"The plan of --until-decided was passed over: {problem}. The verdicts are of the {shown} seeds shown."
     if judged is None:

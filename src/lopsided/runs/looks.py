@@ -27,7 +27,7 @@ def end(store: Store, label: str) -> None:
 
 
 def in_hand(store: Store) -> dict[str, list[MemberId]]:
-    """By the name of each run of `--until-decided` that is going on: the members that its present look trains."""
+    """For each `--until-decided` run that is under way, by its name: the members that it trains for its next test."""
     found = {}
     for file in sorted((store.root / "plans").glob(f"*{ENDING}")):
         try:

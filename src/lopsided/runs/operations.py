@@ -1,4 +1,4 @@
-"""How many floating-point operations a part took, for its provenance: XLA's count of the program, times the steps."""
+"""How many floating-point operations a stored part of a run took: XLA's count for one step, times the steps."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 from lopsided.core.errors import InputError
 
 AT_AN_END = "best at the end of its sweep"
-"""In a claim's test: a best setting lies at an end of its sweep, so that nothing is decided."""
+"""Words in a claim's `test`: the best of the swept settings is the first or last one, so the claim stays undecided."""
 Verdict = Literal["holds", "contradicted", "inconclusive", "not run"]
 Replication = Literal["fully", "in direction", "not", ""]
 
