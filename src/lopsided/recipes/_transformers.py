@@ -1,6 +1,7 @@
 """What the recipes on transformers and repetition share: the model, AdamW's sweep, tasks by scale, data schedules.
 
-AdamW's beta_2 is swept with the learning rate.
+AdamW's beta_2 is swept with the learning rate at the paper's scale; at laptop scale it is .95, the better of .9 and .95
+in trials.
 """
 
 from __future__ import annotations
@@ -20,18 +21,31 @@ MODEL = {
 }
 """Of parity; the paper's other transformers are 64 wide with 4 heads."""
 NARROW = {**MODEL, "paper": {"layers": 2, "width": 64, "heads": 4}}
-PARITY = {"smoke": (6, 2), "laptop": (10, 4), "paper": (20, 6)}
+PARITY = {"smoke": (6, 2), "laptop": (14, 3), "paper": (20, 6)}
+"""At laptop scale one on which most members learn from fresh samples, too: on (10, 4) half of them never do in 8,000
+steps, and half of the comparisons stayed undecided (LOG.md)."""
+SETTING = (
+    "on (10, 4)-parity before; the setting was changed because half of the members never learned there from fresh "
+    "samples; trials on other seeds, which showed the gap as well, chose it"
+)
+"""History of the claims on parity at laptop scale."""
 BATCH = {"smoke": 8, "laptop": 32, "paper": 32}
 LARGER_BATCH = {**BATCH, "paper": 128}
 """Of in-context regression and single-index models."""
 STEPS = {"smoke": 60, "laptop": 8000, "paper": 100_000}
 """Of an online run. (The paper names no number; its figure 1 reaches some 10^5.)"""
-EVERY = {"smoke": 20, "laptop": 50, "paper": 500}
 SAMPLES = {"smoke": 64, "laptop": 1024, "paper": 4096}
+"""Of a test, for every task but parity."""
+PARITY_EVALUATION = {
+    "smoke": {"every": 20, "samples": 64},
+    "laptop": {"every": 25, "samples": 512},
+    "paper": {"every": 500, "samples": 4096},
+}
 RATES = {"smoke": (0.001, 0.002), "laptop": (0.0015, 0.003), "paper": (0.0001, 0.00012, 0.000144, 0.000173)}
-BETAS = {"smoke": (0.95,), "laptop": (0.9, 0.95), "paper": (0.8, 0.9, 0.95, 0.999)}
-FEWER_BETAS = {**BETAS, "laptop": (0.95,)}
-"""Where something else is swept as well, or arms are many: the better one in trials."""
+PARITY_RATES = {**RATES, "laptop": (0.003, 0.0045, 0.00675, 0.01)}
+"""From where six phases do best to where fresh samples do, in trials on other seeds; a sweep whose best is at an end
+goes on by itself."""
+BETAS = {"smoke": (0.95,), "laptop": (0.95,), "paper": (0.8, 0.9, 0.95, 0.999)}
 SOLVED = 0.95
 SIX, FRESH = "six phases", "fresh samples"
 SHARES, EPOCHS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.1), (100, 50, 20, 10, 10, 4)
@@ -39,9 +53,9 @@ SHARES, EPOCHS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.1), (100, 50, 20, 10, 10, 4
 SMOKE_SHARES, SMOKE_EPOCHS = (0.05, 0.2), (2, 1)
 
 
-def rates(scale: str, betas: dict[str, tuple[float, ...]] = BETAS) -> dict[str, tuple[float, ...]]:
-    """The grid of AdamW's settings."""
-    return {"lr": RATES[scale], "b2": betas[scale]}
+def rates(scale: str, of: dict[str, tuple[float, ...]] = PARITY_RATES) -> dict[str, tuple[float, ...]]:
+    """The grid of AdamW's settings, on parity if not said otherwise."""
+    return {"lr": of[scale], "b2": BETAS[scale]}
 
 
 def online(scale: str, batch: dict[str, int] = BATCH) -> dict[str, Any]:
@@ -79,7 +93,7 @@ def transformer(scale: str, lr: float, b2: float, **changes: Any) -> Spec:
         "optimizer": {"name": "adamw", "lr": float(lr), "b2": float(b2)},
         "loss": "logistic",
         "steps": STEPS[scale],
-        "evaluation": {"every": EVERY[scale], "samples": SAMPLES[scale]},
+        "evaluation": PARITY_EVALUATION[scale],
         "until": {"metric": "test/accuracy", "at_least": SOLVED},
     }
     return Spec.parse({**plain, **changes})

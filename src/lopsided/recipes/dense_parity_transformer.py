@@ -15,7 +15,7 @@ from __future__ import annotations
 from functools import partial
 
 from lopsided.recipe import *
-from lopsided.recipes._transformers import FEWER_BETAS, SEEDS, rates, transformer
+from lopsided.recipes._transformers import RATES, SEEDS, rates, transformer
 
 SMALL, ALL = {"data": "small set"}, {"data": "all inputs"}
 TASKS = {"smoke": ((4, 2), (4, 4)), "laptop": ((8, 6), (8, 8)), "paper": ((10, 6), (10, 10))}
@@ -40,7 +40,7 @@ def arms(scale: ScaleName) -> Arms:
                 steps=steps,
                 evaluation={"every": EVERY[scale], "samples": 1024},
             )
-            yield from swept(make, rates(scale, FEWER_BETAS), parity=parity, d=d, k=k, **data)
+            yield from swept(make, rates(scale, RATES), parity=parity, d=d, k=k, **data)
 
 
 def is_ahead(parity, axis, said):

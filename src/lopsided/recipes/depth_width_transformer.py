@@ -5,7 +5,7 @@ depth. (`paper` compares 2 with 8. Width is a perceptron's matter in the paper; 
 
     lopsided run depth-width-transformer --scale laptop
 
-`laptop` changes: (10, 4)-parity, depths 2 and 4 at width 32, width 16 and 32 at depth 2, 4 heads, six phases of an
+`laptop` changes: (14, 3)-parity, depths 2 and 4 at width 32, width 16 and 32 at depth 2, 4 heads, six phases of an
 online run of 8,000 steps. Learning rates are swept per arm; each third of the seeds is judged at what the others
 choose. The gap is the ratio of median steps to learn.
 """
@@ -16,10 +16,10 @@ from functools import partial
 
 from lopsided.recipe import *
 from lopsided.recipes._transformers import (
-    FEWER_BETAS,
     FRESH,
     PARITY,
     SEEDS,
+    SETTING,
     SIX,
     online,
     rates,
@@ -40,7 +40,7 @@ def arms(scale: ScaleName) -> Arms:
     for shape, (depth, width) in zip(("plain", "deeper", "narrower"), SHAPES[scale], strict=False):
         for data, plan in ((SIX, six_phases(scale)), (FRESH, online(scale))):
             make = partial(transformer, scale, task=task, plan=plan, model={"layers": depth, "width": width})
-            yield from swept(make, rates(scale, FEWER_BETAS), shape=shape, depth=depth, width=width, data=data)
+            yield from swept(make, rates(scale), shape=shape, depth=depth, width=width, data=data)
 
 
 def figure(r: Results) -> Figure:
@@ -64,21 +64,25 @@ recipe = Recipe(
             "default depth: six phases need fewer steps than fresh samples",
             "ahead (fig. 25)",
             ahead(PLAIN | PHASES, of=PLAIN | ONLINE),
+            history=SETTING,
         ),
         Statement(
             "deeper: six phases need fewer steps than fresh samples",
             "ahead (fig. 26)",
             ahead(DEEPER | PHASES, of=DEEPER | ONLINE),
+            history=SETTING,
         ),
         Statement(
             "the gap in steps is wider in the deeper transformer",
             "wider with depth (fig. 26)",
             wider_gap(DEEPER, PLAIN, slow=ONLINE, fast=PHASES),
+            history=SETTING,
         ),
         Statement(
             "the gap in steps is wider in the narrower transformer",
             "for perceptrons: wider (fig. 11b); transformers not said",
             wider_gap(NARROWER, PLAIN, slow=ONLINE, fast=PHASES),
+            history=SETTING,
         ),
     ],
     figure=figure,

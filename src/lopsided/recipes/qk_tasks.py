@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from lopsided.recipe import *
 from lopsided.recipes import _sequences as sequences
-from lopsided.recipes._transformers import FEWER_BETAS, LARGER_BATCH, RATES, SEEDS, online, phased
+from lopsided.recipes._transformers import BETAS, LARGER_BATCH, RATES, SEEDS, online, phased
 
 INDEX, REGRESSION, ADDITION = ({"task": task} for task in ("single-index", "regression", "addition"))
 FRESH, REPEATED = {"data": "fresh"}, {"data": "repeated"}
@@ -41,7 +41,7 @@ def arms(scale: ScaleName) -> Arms:
     ):
         if scale == "smoke" and task != ADDITION:
             continue  # what is left exercises the code; every arm is a program to compile
-        grid = {"lr": rates, "b2": FEWER_BETAS[scale]}
+        grid = {"lr": rates, "b2": BETAS[scale]}
         for data, plan in plans:
             yield from swept(make(scale, plan=plan), grid, **task, **data, **DEFAULT)
         if task != ADDITION:

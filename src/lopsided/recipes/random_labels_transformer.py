@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from lopsided.recipe import *
 from lopsided.recipes._sequences import ADDITION_STEPS, addition
-from lopsided.recipes._transformers import BATCH, FEWER_BETAS, SEEDS, online, rates
+from lopsided.recipes._transformers import BATCH, RATES, SEEDS, online, rates
 
 RANDOM, TRUE = {"data": "random labels first"}, {"data": "true labels first"}
 FRESH = {"data": "fresh samples only"}
@@ -25,7 +25,7 @@ SHARE, EPOCHS = 0.005, 50
 
 
 def arms(scale: ScaleName) -> Arms:
-    grid, after, batch = rates(scale, FEWER_BETAS), ADDITION_STEPS[scale], BATCH[scale]
+    grid, after, batch = rates(scale, RATES), ADDITION_STEPS[scale], BATCH[scale]
     size = max(4, round(SHARE * after * batch))
     first = 20 * max(1, round(EPOCHS * size / batch / 20))  # a multiple of the steps between evaluations
     then = {"steps": after, "size": 2**30}  # so many that hardly any comes twice
