@@ -249,6 +249,13 @@ def never(budget, n=8):
     return Times(np.full(n, float(budget)), np.ones(n, bool))
 
 
+def test_arms_that_tie_in_every_member_have_an_interval_in_order():
+    same = times([3, 5, 8, 13, 21, 34, 99, 99], 50)
+    found = compare_times(same, same)
+    assert found.low <= found.effect <= found.high
+    assert (found.low, found.high) == pytest.approx((1, 1), abs=1e-3)
+
+
 def test_a_gap_is_closed_within_a_factor():
     assert decisions.as_fast(certain(100), certain(95, seed=1), "steps").verdict == "holds"
     assert decisions.as_fast(certain(200), certain(100, seed=1), "steps").verdict == "contradicted"

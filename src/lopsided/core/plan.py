@@ -80,6 +80,10 @@ class FixedSets(ABC):
         """Sizes of the sets, in the order of their use; integers, or tracers where sizes are traced."""
 
 
+class SameDraws:
+    """Every step draws the same indices; at most, how many of them count differs from step to step."""
+
+
 class Remembers(ABC):
     """Draws depend on how training goes. The plan's memory rides in the member's state."""
 

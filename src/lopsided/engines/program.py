@@ -24,7 +24,7 @@ from lopsided.core.engine import Member
 from lopsided.core.execution import Execution
 from lopsided.core.keys import stream
 from lopsided.core.lowering import lowering, spread
-from lopsided.core.plan import Draw, Remembers, SampledPlan, streams_of
+from lopsided.core.plan import Draw, Remembers, SameDraws, SampledPlan, relabels, streams_of
 from lopsided.core.spec import Spec
 from lopsided.core.task import SkillLaw, n_levels
 from lopsided.engines import looking_back, memory, metrics
@@ -35,7 +35,9 @@ from lopsided.engines.train_step import train_step
 from lopsided.skills.listening import Listening
 
 BATCH_AXIS = "batch"
-
+HELD_BYTES = 2**22
+"""A member's samples that are held, at most, where every step draws the same ones. (An accelerator holds those of all
+its members at once.)"""
 
 MOST_PROGRAMS = 64
 """Programs that are kept for later ensembles; they hold no arrays."""
@@ -111,6 +113,11 @@ class Program(ABC):
     def block_bytes(self) -> int:
         """Memory that one member's step touches beside its state."""
 
+    @property
+    def held_bytes(self) -> int:
+        """Samples of one member that are held from step to step."""
+        return 0
+
 
 class SampledProgram(Program):
     """Training on samples that the plan draws."""
@@ -126,12 +133,14 @@ class SampledProgram(Program):
 
     def advance(self, state: State, traced: TracedMember, start: Int[Array, ""], stop: Int[Array, ""]) -> State:
         member = self._member(traced)
-        return jax.lax.fori_loop(start, stop, lambda t, s: self._step(s, member, t), state)
+        held = self._held(member)
+        return jax.lax.fori_loop(start, stop, lambda t, s: self._step(s, member, t, held), state)
 
     def advance_by(self, state: State, traced: TracedMember, start: Int[Array, ""], count: int) -> State:
         """Take `count` steps from `start` on; under `vmap`, members may start at different steps."""
         member = self._member(traced)
-        return jax.lax.fori_loop(0, count, lambda i, s: self._step(s, member, start + i), state)
+        held = self._held(member)
+        return jax.lax.fori_loop(0, count, lambda i, s: self._step(s, member, start + i, held), state)
 
     def evaluate(self, state: State, traced: TracedMember) -> dict[str, Array]:
         """Uniform-skill test loss and accuracy, mean training loss since the last time, probes, the plan's metrics."""
@@ -146,20 +155,37 @@ class SampledProgram(Program):
     def _member(self, traced: TracedMember) -> MemberContext:
         return context_of(self.bound(traced), traced.seed)
 
-    def _step(self, state: State, member: MemberContext, t: Int[Array, ""]) -> State:
+    def _held(self, member: MemberContext) -> Batch | None:
+        """The samples of all steps, where every step draws the same and they are few; filled up to whole pieces."""
+        if not self.holds:
+            return None
+        return training_batch(member, _sampled(member.spec).draw(member.plan, 0), member.law(0.0), self._places())
+
+    def _places(self) -> Array:
+        """Places of a draw whose samples this device trains on, filled up to whole pieces by the last one."""
+        size, sharing = _sampled(self._template).batch_size, self.execution.batch_devices
+        share = -(-size // sharing)
+        micro = min(self.micro_batch, share)
+        first = jax.lax.axis_index(BATCH_AXIS) * share if sharing > 1 else 0
+        return jnp.minimum(first + jnp.arange(-(-share // micro) * micro, dtype=jnp.int32), size - 1)
+
+    def _step(self, state: State, member: MemberContext, t: Int[Array, ""], held: Batch | None) -> State:
         plan, law = _sampled(member.spec), member.law(t / member.spec.steps, state.heard)
-        batch = self._batch(member, plan.draw(member.plan, t, state.plan), law)
+        batch = self._batch(member, plan.draw(member.plan, t, state.plan), law, held)
         others = [
             self._batch(member._replace(train=train), further.plan.draw(key, t), law)
             for further, (train, key) in zip(streams_of(plan), member.streams, strict=True)
         ]
         return train_step(state, batch, member.spec, t, others)
 
-    def _batch(self, member: MemberContext, draw: Draw, law: SkillLaw | None) -> Batch | Pieces:
-        """The drawn samples, whole or in pieces of a micro-batch, those of this device where several share a batch."""
+    def _batch(
+        self, member: MemberContext, draw: Draw, law: SkillLaw | None, held: Batch | None = None
+    ) -> Batch | Pieces:
+        """The drawn samples, whole or in pieces of a micro-batch, those of this device where several share a batch.
+        They are drawn here unless they are `held`."""
         size, sharing = draw.index.shape[0], self.execution.batch_devices
         if self.micro_batch >= size and sharing == 1:
-            batch = training_batch(member, draw, law, None)
+            batch = training_batch(member, draw, law, None) if held is None else held
             return batch if draw.count is None else included(batch, (jnp.arange(size) < draw.count).astype(jnp.float32))
         share = -(-size // sharing)
         micro = min(self.micro_batch, share)
@@ -170,7 +196,10 @@ class SampledProgram(Program):
             place = i * micro + jnp.arange(micro, dtype=jnp.int32)
             at = first + place
             counts = (at < count) if sharing == 1 else (at < count) & (place < share)
-            batch = training_batch(member, draw, law, jnp.minimum(at, size - 1))
+            if held is None:
+                batch = training_batch(member, draw, law, jnp.minimum(at, size - 1))
+            else:
+                batch = jax.tree.map(lambda x: jax.lax.dynamic_slice_in_dim(x, i * micro, micro), held)
             return included(batch, counts.astype(jnp.float32))
 
         needed = count if sharing == 1 else jnp.clip(count - first, 0, share)
@@ -182,7 +211,31 @@ class SampledProgram(Program):
         size = _sampled(self._template).batch_size
         if self.execution.micro_batch is not None:
             return min(size, self.execution.micro_batch)
-        return memory.micro_batch(size, self.activation_bytes)
+        stream_from = memory.STREAM_HELD_FROM if self.holds else memory.STREAM_FROM
+        return memory.micro_batch(size, self.activation_bytes, stream_from)
+
+    @property
+    def holds(self) -> bool:
+        """Whether samples are drawn once for all steps."""
+        return 0 < self._set_bytes <= HELD_BYTES
+
+    @property
+    def held_bytes(self) -> int:
+        return self._set_bytes if self.holds else 0
+
+    @cached_property
+    def _set_bytes(self) -> int:
+        """Bytes of the samples that every step draws; 0 where steps draw others, or label them anew."""
+        plan = _sampled(self._template)
+        if not isinstance(plan, SameDraws) or relabels(plan):
+            return 0
+
+        def one(traced: TracedMember) -> Batch:
+            member = self._member(traced)
+            return training_batch(member, _sampled(member.spec).draw(member.plan, 0), member.law(0.0), jnp.arange(1))
+
+        with self.precision():
+            return plan.batch_size * tree_bytes(jax.eval_shape(one, self.one))
 
     @cached_property
     def activation_bytes(self) -> int:

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from lopsided.core.config import Config, TracedInt
 from lopsided.core.keys import Key
-from lopsided.core.plan import Draw, FixedSets, MayRelabel, SampledPlan
+from lopsided.core.plan import Draw, FixedSets, MayRelabel, SameDraws, SampledPlan
 from lopsided.plans.phases import Labels, add_up, current, nested, random_labels
 from lopsided.plans.simple import Size
 
@@ -22,7 +22,7 @@ class FullPhase(Config):
     labels: Labels = "true"
 
 
-class FullBatchPhases(SampledPlan, FixedSets, MayRelabel):
+class FullBatchPhases(SampledPlan, FixedSets, MayRelabel, SameDraws):
     """Full-batch gradient descent on a set that grows from phase to phase (paper C: 100 steps on 8,000 samples, then
     900 on 64,000), or whose first phase has random labels."""
 

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from lopsided.core.config import TracedInt
 from lopsided.core.keys import Key, below, shuffled, words
-from lopsided.core.plan import Draw, FixedSets, SampledPlan
+from lopsided.core.plan import Draw, FixedSets, SameDraws, SampledPlan
 from lopsided.plans._counting import expected_distinct
 
 Batch = Annotated[int, Field(ge=1, le=2**24)]
@@ -90,7 +90,7 @@ class Fixed(SampledPlan, FixedSets):
         return
 
 
-class FullBatch(SampledPlan, FixedSets):
+class FullBatch(SampledPlan, FixedSets, SameDraws):
     """Every step uses all `size` samples (gradient descent)."""
 
     positions: ClassVar[bool] = False

@@ -53,6 +53,18 @@ SHARES, EPOCHS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.1), (100, 50, 20, 10, 10, 4
 SMOKE_SHARES, SMOKE_EPOCHS = (0.05, 0.2), (2, 1)
 
 
+def of_tokens(d: int, k: int) -> dict[str, Any]:
+    """(d, k)-parity as a transformer reads it."""
+    return {"name": "sparse-parity", "d": d, "k": k, "encoding": "tokens"}
+
+
+def on_few_inputs(scale: str) -> dict[str, Any]:
+    """Changes of a spec: at laptop scale (10, 4)-parity, which has 1,024 inputs."""
+    if scale != "laptop":
+        return {"task": of_tokens(*PARITY[scale])}
+    return {"task": of_tokens(10, 4), "evaluation": {"every": 50, "samples": SAMPLES[scale]}}
+
+
 def rates(scale: str, of: dict[str, tuple[float, ...]] = PARITY_RATES) -> dict[str, tuple[float, ...]]:
     """The grid of AdamW's settings, on parity if not said otherwise."""
     return {"lr": of[scale], "b2": BETAS[scale]}
@@ -84,10 +96,9 @@ def six_phases(scale: str, steps: int | None = None) -> dict[str, Any]:
 def transformer(scale: str, lr: float, b2: float, **changes: Any) -> Spec:
     """The scale's transformer on parity by AdamW; `changes` are the spec's (those of `model` and `until` are added to
     the default)."""
-    d, k = PARITY[scale]
     model = {"name": "transformer", **MODEL[scale], "initialisation": "torch-default", **changes.pop("model", {})}
     plain = {
-        "task": {"name": "sparse-parity", "d": d, "k": k, "encoding": "tokens"},
+        "task": of_tokens(*PARITY[scale]),
         "model": model,
         "plan": online(scale),
         "optimizer": {"name": "adamw", "lr": float(lr), "b2": float(b2)},

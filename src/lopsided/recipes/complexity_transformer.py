@@ -15,7 +15,7 @@ from __future__ import annotations
 from functools import partial
 
 from lopsided.recipe import *
-from lopsided.recipes._transformers import FRESH, SEEDS, SETTING, SIX, online, rates, six_phases, transformer
+from lopsided.recipes._transformers import FRESH, SEEDS, SETTING, SIX, of_tokens, online, rates, six_phases, transformer
 
 TASKS = {"smoke": ((4, 2), (6, 2)), "laptop": ((7, 3), (14, 3)), "paper": ((10, 6), (20, 6))}
 """(d, k), the easier one first."""
@@ -25,9 +25,8 @@ PHASES, ONLINE = {"data": SIX}, {"data": FRESH}
 
 def arms(scale: ScaleName) -> Arms:
     for parity, (d, k) in zip(("easier", "harder"), TASKS[scale], strict=True):
-        task = {"name": "sparse-parity", "d": d, "k": k, "encoding": "tokens"}
         for data, plan in ((SIX, six_phases(scale)), (FRESH, online(scale))):
-            make = partial(transformer, scale, task=task, plan=plan)
+            make = partial(transformer, scale, task=of_tokens(d, k), plan=plan)
             yield from swept(make, rates(scale), parity=parity, d=d, k=k, data=data)
 
 

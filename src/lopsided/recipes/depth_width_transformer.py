@@ -21,6 +21,7 @@ from lopsided.recipes._transformers import (
     SEEDS,
     SETTING,
     SIX,
+    of_tokens,
     online,
     rates,
     six_phases,
@@ -35,8 +36,7 @@ PHASES, ONLINE = {"data": SIX}, {"data": FRESH}
 
 
 def arms(scale: ScaleName) -> Arms:
-    d, k = TASKS[scale]
-    task = {"name": "sparse-parity", "d": d, "k": k, "encoding": "tokens"}
+    task = of_tokens(*TASKS[scale])
     for shape, (depth, width) in zip(("plain", "deeper", "narrower"), SHAPES[scale], strict=False):
         for data, plan in ((SIX, six_phases(scale)), (FRESH, online(scale))):
             make = partial(transformer, scale, task=task, plan=plan, model={"layers": depth, "width": width})

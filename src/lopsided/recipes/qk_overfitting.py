@@ -13,25 +13,22 @@ beta_2 .95 for both arms. Training accuracy is measured on the set itself.
 from __future__ import annotations
 
 from lopsided.recipe import *
-from lopsided.recipes._transformers import BATCH, RATES, SAMPLES, SEEDS, transformer
+from lopsided.recipes._transformers import BATCH, RATES, SEEDS, on_few_inputs, transformer
 
 SIZES = {"smoke": (16, 60), "laptop": (256, 2000), "paper": (3200, 10_000)}
 """N, steps: of the first of the paper's six subsets, which its statement is about."""
 BETA = 0.95
-PARITY = {"smoke": (6, 2), "laptop": (10, 4), "paper": (20, 6)}
-"""One that cannot be learned from the set alone."""
 FITTED = 0.95
 
 
 def arms(scale: ScaleName) -> Arms:
-    (size, steps), (d, k) = SIZES[scale], PARITY[scale]
+    size, steps = SIZES[scale]
     for queries, norm in (("default", False), ("QK norm", True)):
         spec = transformer(
             scale,
             RATES[scale][0],
             BETA,
-            task={"name": "sparse-parity", "d": d, "k": k, "encoding": "tokens"},
-            evaluation={"every": {"smoke": 20, "laptop": 50, "paper": 500}[scale], "samples": SAMPLES[scale]},
+            **on_few_inputs(scale),
             plan={"name": "fixed", "size": size, "batch": BATCH[scale]},
             steps=steps,
             probes=[{"name": "train-metrics", "samples": size}],

@@ -63,7 +63,7 @@ def inverted(shifted: Callable[[float], np.ndarray], low: float, high: float, le
     tail = (1 - level) / 2
     begin = _turn(lambda c: sign_flip(shifted(c)).above > tail, low, high)
     end = -_turn(lambda c: sign_flip(shifted(-c)).below > tail, -high, -low)
-    return begin, end
+    return min(begin, end), max(begin, end)  # arms that tie in every member leave one shift, found from either side
 
 
 def root(shifted: Callable[[float], np.ndarray], low: float, high: float) -> float:
