@@ -50,7 +50,7 @@ def cut(log_times: np.ndarray, never: float) -> Times:
     return Times(np.minimum(np.exp(log_times), budget), np.exp(log_times) > budget)
 
 
-QUANTILE = {0.3: 0.5244, 0.6: -0.2533}
+QUANTILE = {0.15: 1.0364, 0.3: 0.5244, 0.6: -0.2533}
 """Of the normal distribution: so many standard deviations lie above with this probability."""
 
 
@@ -89,6 +89,9 @@ def cases() -> Iterator[Case]:
         at = f", {never:.0%} never" if never else ""
         yield Case("wider", f"equal gaps{at}", ("holds", "contradicted"), _gaps(1.0, never))
         yield Case("wider", f"twice the gap{at}", (), _gaps(2.0, never))
+    at = "the narrow gap's slow arm: 15% never"
+    yield Case("wider", f"equal gaps, {at}", ("holds", "contradicted"), _gaps(1.0, 0, 0.15))
+    yield Case("wider", f"four times the gap, {at}", (), _gaps(4.0, 0, 0.15))
     for name, spread in (("", SPREAD), (", unequal spread", UNEQUAL)):
         yield Case("higher", f"equal{name}", ("holds", "contradicted"), _values(0.0, spread))
     yield Case("higher", "one standard deviation", (), _values(0.5, SPREAD))
@@ -118,9 +121,10 @@ def cases() -> Iterator[Case]:
     )  # fmt: skip
 
 
-def _gaps(ratio: float, never: float) -> Draw:
+def _gaps(ratio: float, never: float, narrow_never: float = 0) -> Draw:
     def draw(rng: np.random.Generator, n: int) -> Verdict:
-        narrow = arms(rng, n, 1.0, SPREAD, 0)
+        slow, fast = logs(rng, n, SPREAD)
+        narrow = cut(slow, narrow_never), cut(fast, 0)
         slow, fast = logs(rng, n, SPREAD)
         return decisions.wider((narrow[0], narrow[1]), (cut(slow + np.log(ratio), never), cut(fast, 0)), "").verdict
 

@@ -288,6 +288,19 @@ def test_one_gap_is_wider_than_another():
     assert decisions.wider((wild[1], wild[0]), (wild[2], wild[0]), "steps").verdict == "inconclusive"
 
 
+def test_one_member_that_never_learned_leaves_the_gap_of_the_others_known():
+    small, medium, large = (certain(v, n=16, seed=i) for i, v in enumerate((100, 130, 300)))
+    stuck = np.arange(len(medium.time)) == 1
+    once = Times(np.where(stuck, 5000, medium.time), stuck)
+    found = decisions.wider((once, small), (large, small), "steps")
+    assert found.verdict == "holds"
+    assert "sign test" in found.test
+    assert 1 < found.interval[0] < 300 / 130
+    assert decisions.wider((large, small), (once, small), "steps").verdict == "contradicted"
+    half = Times(medium.time, np.arange(len(medium.time)) % 2 == 0)
+    assert decisions.wider((half, small), (large, small), "steps").verdict == "inconclusive"
+
+
 def test_equal_gaps_are_called_different_at_most_one_time_in_twenty():
     wrong = 0
     for seed in range(120):

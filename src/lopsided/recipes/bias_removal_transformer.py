@@ -34,7 +34,7 @@ def arms(scale: ScaleName) -> Arms:
 
 def figure(r: Results) -> Figure:
     return Figure(
-        "Removing the bias of the inputs does not remove a transformer's gap",
+        "Phases without the bias of their inputs: transformers",
         [tuned_curves(bests(r), "test/accuracy", "steps", "Mini-batch AdamW", log_x=True), chosen_rates(r)],
     )
 

@@ -32,7 +32,7 @@ def arms(scale: ScaleName) -> Arms:
 
 def figure(r: Results) -> Figure:
     return Figure(
-        "The bias of the inputs is not what helps a transformer",
+        "Six phases, and fresh samples with the bias of a small set",
         [tuned_curves(bests(r), "test/accuracy", "steps", "Mini-batch AdamW", log_x=True), chosen_rates(r)],
     )
 

@@ -58,7 +58,7 @@ def figure(r: Results) -> Figure:
         for j in range(1, dimension)
     }
     return Figure(
-        "Fewer samples, faster: transformers",
+        "A small set first, or fresh samples: transformers",
         [
             tuned_curves(bests(r, task="parity"), "test/accuracy", "steps", "Sparse parity", log_x=True),
             tuned_curves(bests(r, task="single-index"), "test/loss", "steps", "Single-index model"),

@@ -18,6 +18,8 @@ from lopsided.report.panels import Contour, Figure, Heat, Panel
 LONG_LABELS = 100_000
 LONG_NAME = 46
 """Characters of a legend's line that fit a panel; longer names get a second one."""
+MOST_NAMES = 4
+"""In a legend with letters of the usual size."""
 MOST_TICKS = 16
 STYLE: dict[Any, Any] = {
     "font.size": 9,
@@ -65,7 +67,7 @@ def _draw(ax: Any, panel: Panel) -> None:
         dash = "--" if line.style == "dashed" else "-"
         ax.plot(line.x, line.middle, dash, color=line.colour, label=label, lw=1.6 if line.legend else 0.9)
         if line.style == "line":
-            ax.fill_between(line.x, line.low, line.high, color=line.colour, alpha=0.15, lw=0)
+            ax.fill_between(line.x, line.low, line.high, color=line.colour, alpha=panel.band, lw=0)
     for name, level in panel.marks.items():
         ax.axhline(level, color="0.4", ls=":", lw=1)
         ax.annotate(name, (0.995, level), xycoords=("axes fraction", "data"), ha="right", va="bottom", color="0.4")
@@ -84,7 +86,8 @@ def _draw(ax: Any, panel: Panel) -> None:
     if panel.y_label.startswith(("test accuracy", "accuracy")) and not panel.log_y:
         ax.set_ylim(-0.02, 1.03)
     if any(line.legend for line in panel.lines):
-        ax.legend(loc=panel.legend_at, fontsize="small")
+        crowded = sum(line.legend for line in panel.lines) > MOST_NAMES
+        ax.legend(loc=panel.legend_at, fontsize="x-small" if crowded else "small")
 
 
 def _label_ticks(ax: Any, panel: Panel) -> None:
@@ -93,14 +96,16 @@ def _label_ticks(ax: Any, panel: Panel) -> None:
     if ax.get_xscale() == "linear" and ax.get_xlim()[1] >= LONG_LABELS:
         ax.xaxis.set_major_formatter(EngFormatter(sep=""))
     if panel.log_x and ax.get_xscale() == "log":
-        settings = np.unique(np.concatenate([np.zeros(0), *(p.x for p in panel.lines if p.style == "points")]))
+        every = np.unique(_all(panel, "x"))
+        points = [p.x for p in panel.lines if p.style == "points" or len(every) <= MOST_TICKS]
+        settings = np.unique(np.concatenate([np.zeros(0), *points]))
         settings = settings[settings > 0]
         if 2 <= len(settings) <= MOST_TICKS:
             kept = [settings[0]]
             for x in settings[1:]:  # labels closer than a ninth of the axis would overlap
                 if np.log(x / kept[-1]) >= np.log(settings[-1] / settings[0]) / 9:
                     kept.append(x)
-            ax.set_xticks(kept, labels=[f"{x:g}" if x < 1e6 else f"{x:.1e}" for x in kept])
+            ax.set_xticks(kept, labels=[f"{x:.3g}" if x < 1000 else f"{x:g}" if x < 1e6 else f"{x:.1e}" for x in kept])
         if len(settings) >= 2 or _spans(_all(panel, "x"), 30):
             ax.xaxis.set_minor_formatter(NullFormatter())
     if panel.log_y and _spans(_all(panel, "middle"), 100):

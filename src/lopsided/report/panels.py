@@ -91,6 +91,11 @@ class Panel:
     legend_at: str = "best"
     """Where the print figure puts its legend, in matplotlib's words."""
 
+    @property
+    def band(self) -> float:
+        """How opaque the members' ranges are drawn: less where many overlap."""
+        return min(0.15, 0.5 / max(1, sum(line.style == "line" for line in self.lines)))
+
 
 @dataclass(frozen=True)
 class Figure:

@@ -28,7 +28,7 @@ def _lines(panel: Panel) -> go.Figure:
             figure.add_scatter(x=line.x, y=line.middle, error_y=reach, mode="markers", marker=marker, **named)
             continue
         red, green, blue = (int(line.colour[i : i + 2], 16) for i in (1, 3, 5))
-        band = f"rgba({red},{green},{blue},0.15)"
+        band = f"rgba({red},{green},{blue},{panel.band:.3g})"
         shared = {"mode": "lines", "legendgroup": line.name, "hoverinfo": "skip", "showlegend": False}
         if line.style == "line":
             figure.add_scatter(x=line.x, y=line.high, line={"width": 0}, **shared)

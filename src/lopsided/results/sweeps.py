@@ -47,8 +47,9 @@ class Tuned:
 
     @property
     def label(self) -> str:
-        """For legends: the name, and the best settings."""
-        settings = name_of({key: self.arm.coordinates[key] for key in self.arm.swept})
+        """For legends: the name, and the best of the settings that had a choice."""
+        chosen = [key for key in self.arm.swept if len({a.coordinates[key] for a in self.group}) > 1]
+        settings = name_of({key: self.arm.coordinates[key] for key in chosen})
         return f"{self.name} ({settings})" if settings else self.name
 
     @property

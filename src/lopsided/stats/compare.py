@@ -150,8 +150,8 @@ def compare_values(a: np.ndarray, b: np.ndarray, level: float = 0.95) -> Compari
 def compare_gaps(narrow: tuple[Times, Times], wide: tuple[Times, Times], level: float = 0.95) -> Comparison:
     """Ratio of two gaps, (slow / fast of `wide`) / (slow / fast of `narrow`), within seeds.
 
-    Where a member did not learn, only a bound of its ratio is known: one end is infinite then, and the effect quoted is
-    the bound that the medians give.
+    Where a member did not learn, only a bound of its ratio is known. If a bound is infinite, no mean is known on that
+    side: the median is tested there, by the sign test, and the effect quoted is the bound that the medians give.
     """
     arms = (*narrow, *wide)
     count = min(len(t.time) for t in arms)
@@ -160,15 +160,28 @@ def compare_gaps(narrow: tuple[Times, Times], wide: tuple[Times, Times], level: 
     with np.errstate(invalid="ignore"):
         least, most = low_w - high_n, high_w - low_n
     least, most = np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
-    low, high = centre_interval(least, level)[0], centre_interval(most, level)[1]
+    low, above, test_above = _end(least, level)
+    high, below, test_below = _end(-most, level)
+    high = -high
     effect = float(least.mean())
     if not (np.isfinite(least).all() and np.isfinite(most).all()):
         with np.errstate(invalid="ignore"):
             effect = float(np.median(least) if low > -np.inf else np.median(most) if high < np.inf else np.nan)
     effect, low, high = (float(np.exp(v)) for v in (effect, low, high))
-    tails = Tails(sign_flip(least).above, sign_flip(most).below)
-    test = "sign flips of within-seed log ratios"
-    return Comparison(effect, low, high, tails, "within-seed ratio of two gaps in", test)
+    test = f"{test_above if above <= below else test_below} of within-seed log ratios"
+    return Comparison(effect, low, high, Tails(above, below), "within-seed ratio of two gaps in", test)
+
+
+def _end(least: np.ndarray, level: float) -> tuple[float, float, str]:
+    """Lower end of the interval of the centre of numbers of which `least` (M,) are lower bounds; the p-value of the
+    centre lying above 0; and the test. One number that may be -inf leaves any mean unknown, but hardly any median."""
+    if np.isfinite(least).all():
+        return centre_interval(least, level)[0], sign_flip(least).above, "sign flips"
+    n = len(least)
+    place = int(scipy.stats.binom.ppf((1 - level) / 2, n, 0.5))  # so many are below the median less often than that
+    low = float(np.sort(least)[place - 1]) if place else -np.inf
+    p = scipy.stats.binomtest(int((least > 0).sum()), n, alternative="greater").pvalue
+    return low, float(p), "sign test"
 
 
 def _first(times: Times, count: int) -> Times:
