@@ -40,7 +40,7 @@ recipe = Recipe(
     about=__doc__,
     metric="test/loss",
     threshold=0.6,
-    scales={"smoke": (2, 4), "laptop": (18, 410), "paper": (18,)},
+    scales={"smoke": (2, 4), "laptop": (18, 150), "paper": (18,)},
     arms=arms,
     claims=[
         Statement(
