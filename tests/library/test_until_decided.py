@@ -9,7 +9,7 @@ import pytest
 from lopsided.cli import main
 from lopsided.core.errors import InputError, Stopped, StoreError
 from lopsided.core.recipe import arm, swept
-from lopsided.recipe import ahead, higher
+from lopsided.recipe import ahead, best, higher
 from lopsided.report.text import judged_by, would_decide
 from lopsided.runs import manifest
 from lopsided.runs.checking import found_in
@@ -18,6 +18,7 @@ from lopsided.runs.recipe_run import RecipeRun
 from lopsided.runs.reports import write_report
 from lopsided.runs.targets import find, plain_arms, plain_curves
 from lopsided.runs.until_decided import Plan, looked, read, replay, until_decided
+from lopsided.stats.decisions import faster
 from lopsided.stats.sequential import bounds, level, seeds_needed
 from lopsided.stats.verdict import Claim, Statement
 from lopsided.store.parts import Store
@@ -70,6 +71,37 @@ def test_looks_go_on_for_open_claims_and_the_arms_that_they_read(tmp_path):
     assert done.trained == sum(trained.values())
     again, nothing = until_decided(replace(asked, seeds=9), Store(tmp_path))  # the plan stands, whatever is asked now
     assert (again.claims, nothing.trained) == (state.claims, 0)
+
+
+def test_a_claim_may_name_an_arm_by_a_setting_that_is_not_the_best(tmp_path):
+    def final(r):
+        accuracy = r.arm(data="fresh", lr=0.05).final("test/accuracy")
+        return higher(accuracy, accuracy, "accuracy")
+
+    asked = asked_for(recipe_of([Statement("slow ones end above themselves", "", final)], rates=(0.05, 0.5, 0.75)))
+    state, _ = until_decided(asked, Store(tmp_path), looks=LOOKS)
+    assert state.looks == 2
+    plan = read(asked, Store(tmp_path))
+    (slow,) = (name for name, each in asked.arms.items() if name.startswith("fresh") and each.optimizer.lr == 0.05)
+    assert slow in plan.others
+
+
+def test_a_claim_reads_the_best_setting_after_others_of_its_sweep_have_stopped(tmp_path):
+    def equal(r):
+        times = best(r, data="fresh").times()
+        return faster(times, times, "steps")
+
+    claims = [
+        Statement("fresh data are faster", "", ahead({"data": "fresh"}, of={"data": "rate 0.05"})),
+        Statement("fresh data are faster than themselves", "", equal),
+    ]
+    asked, store = asked_for(recipe_of(claims)), Store(tmp_path)
+    state, _ = until_decided(asked, store, looks=LOOKS)
+    assert [claim.verdict for claim in state.claims] == ["holds", "inconclusive"]
+    plan, complete = read(asked, store), [digest for digest, _ in Store(tmp_path).complete()]
+    arms = asked.grown(store.as_of_now())[0].arms
+    seeds = {name: complete.count(arms[name].content_hash()) for name in plan.arms if name.startswith("fresh")}
+    assert sorted(seeds.values())[-2:] == [6 + 8, 6 + 16]  # a rival of the best setting, and the best
 
 
 def test_the_page_shows_the_verdicts_of_the_judged_seeds_and_says_so(tmp_path):

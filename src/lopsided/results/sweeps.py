@@ -179,12 +179,12 @@ def _rounded(value: float) -> float:
 
 def _best(arms: Sequence[Arm], chooser: int | None, frozen: frozenset[str] = frozenset()) -> Tuned:
     """`chooser`: the one fold that chooses for all others; None: every fold is judged at what the others choose."""
+    for arm in arms:
+        if arm.name in frozen:  # others of its sweep may have stopped at fewer seeds
+            everybody = np.ones(len(arm.seeds), bool)
+            return Tuned(arm, everybody, (arm,) * len(arm.seeds), _score(arm, everybody), tuple(arms))
     seeds = arms[0].seeds
     fold = folds(seeds)
-    for arm in arms:
-        if arm.name in frozen:
-            everybody = np.ones(len(seeds), bool)
-            return Tuned(arm, everybody, (arm,) * len(seeds), _score(arm, everybody), tuple(arms))
     if chooser is not None or not fold.any():
         chooses, judged = split(seeds, chooser or 0)
         at, its_score = _first(arms, chooses)

@@ -20,6 +20,7 @@ import numpy as np
 from lopsided.core.errors import InputError, StoreError
 from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.progress import Progress
+from lopsided.core.recipe import Recipe
 from lopsided.results.stored import Arm, Results, load
 from lopsided.results.sweeps import sweeps
 from lopsided.runs import looks as look_in_hand
@@ -44,8 +45,8 @@ class Plan:
     arms: tuple[str, ...]
     """Arms that are judged: each sweep at its best setting, and `others`."""
     others: tuple[str, ...]
-    """Arms at other settings, from which the choosing seeds cannot tell the best one of their sweep: a verdict has to
-    stand against them, too (`lopsided.results.every_setting`)."""
+    """Arms at other settings, from which the choosing seeds cannot tell the best one of their sweep, or which a claim
+    names by their setting: a verdict has to stand against them, too (`lopsided.results.every_setting`)."""
     at_edges: tuple[str, ...]
     """Those of them that lie at an end of their sweep; claims that read them stay undecided."""
     claims: tuple[str, ...]
@@ -76,6 +77,18 @@ class _Watched(Arm):
     def metric(self, name: str) -> np.ndarray:
         self.reads.add(self.name)
         return super().metric(name)
+
+
+@dataclass(frozen=True)
+class _Noted(Results):
+    """Results that note the arms which claims name by all of their coordinates."""
+
+    named: set[str] = field(default_factory=set)
+
+    def arm(self, **coordinates: Any) -> Arm:
+        found = super().arm(**coordinates)
+        self.named.add(found.name)
+        return found
 
 
 def until_decided(
@@ -197,8 +210,9 @@ def _write(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> Plan:
     asked, results = asked.grown(store)
     assert results is not None
     tuned = sweeps(results)
-    others = {arm.name for each in tuned for arm in each.rivals}
-    left_out = {arm.name for each in tuned for arm in each.group} - {each.arm.name for each in tuned} - others
+    swept, best = {arm.name for each in tuned for arm in each.group}, {each.arm.name for each in tuned}
+    others = {arm.name for each in tuned for arm in each.rivals} | (_named(asked.recipe, results) & swept - best)
+    left_out = swept - best - others
     plan = Plan(
         first=asked.seeds,
         arms=tuple(name for name in asked.arms if name not in left_out),
@@ -211,6 +225,15 @@ def _write(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> Plan:
     file.parent.mkdir(exist_ok=True)
     replace_text(file, json.dumps(asdict(plan), indent=1))
     return plan
+
+
+def _named(recipe: Recipe, results: Results) -> set[str]:
+    """The arms that claims name by all of their coordinates, whatever their sweep found best."""
+    noted = _Noted(**vars(results))
+    measured = recipe.measure(noted) if recipe.measure else noted
+    for statement in recipe.claims:
+        statement.test(measured)
+    return noted.named
 
 
 def _tell(asked: RecipeRun, plan: Plan, state: State, store: Store) -> None:
