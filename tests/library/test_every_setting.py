@@ -27,7 +27,7 @@ def made_up(times, seeds=12, noise=0.1, frozen=()):
         none = np.zeros(seeds, bool)
         at = {"side": side, "lr": lr}
         arms[name] = Arm(name, spec(lr), tuple(range(seeds)), STEPS, STEPS, STEPS, 1.0, none, values, at, ("lr",))
-    return Results("test", "laptop", arms, frozen=frozenset(frozen))
+    return Results("test", "laptop", arms, frozen=tuple(frozen))
 
 
 def sides(**of):

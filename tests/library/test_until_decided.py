@@ -104,6 +104,23 @@ def test_a_claim_reads_the_best_setting_after_others_of_its_sweep_have_stopped(t
     assert sorted(seeds.values())[-2:] == [6 + 8, 6 + 16]  # a rival of the best setting, and the best
 
 
+def test_the_best_of_several_sweeps_is_the_one_that_the_choosing_seeds_liked_best(tmp_path):
+    asked_of = []
+
+    def arms(scale):
+        yield from swept(spec, {"lr": (0.05, 0.075)}, data="slow")
+        yield from swept(spec, {"lr": (0.5, 0.75)}, data="fast")
+
+    def equal(r):
+        found = best(r)
+        asked_of.append(found.arm.coordinates["data"])
+        return higher(found.curve("test/accuracy")[:, -1], found.curve("test/accuracy")[:, -1], "accuracy")
+
+    recipe = small_recipe("several-sweeps", arms, [Statement("the best ends above itself", "", equal)])
+    until_decided(asked_for(recipe), Store(tmp_path), looks=LOOKS)
+    assert set(asked_of) == {"fast"}
+
+
 def test_the_page_shows_the_verdicts_of_the_judged_seeds_and_says_so(tmp_path):
     recipe = replace(recipe_of(), figure=lambda results: plain_curves("until-test", results))
     asked, store = asked_for(recipe), Store(tmp_path)
@@ -184,7 +201,7 @@ def test_check_says_that_a_plan_was_passed_over(tmp_path, capsys):
     store.require_writable()
     arms = manifest.arms_of(find("norm-growth").specs("laptop"))
     manifest.write(store, manifest.Manifest("norm-growth", "laptop", 1, (), arms, None, []))
-    plan = Plan(first=1, arms=(), others=(), at_edges=(), claims=("another",), looks=LOOKS)
+    plan = Plan(first=1, arms=(), others=(), at_edges=(), best=(), claims=("another",), looks=LOOKS)
     (tmp_path / "plans").mkdir()
     (tmp_path / "plans" / "norm-growth-laptop.json").write_text(json.dumps(asdict(plan)))
     with pytest.raises(SystemExit):

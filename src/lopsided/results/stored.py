@@ -79,8 +79,9 @@ class Results:
     arms: Mapping[str, Arm]
     chooser: int | None = None
     """The fold of seeds that chooses among swept settings for all others; None: see `lopsided.results.sweeps`."""
-    frozen: frozenset[str] = frozenset()
-    """Arms that other seeds have chosen as the best of their sweeps; these seeds choose nothing."""
+    frozen: tuple[str, ...] = ()
+    """Arms that other seeds have chosen as the best of their sweeps, the best of all first; these seeds choose
+    nothing."""
     choices: list[Any] = field(default_factory=list, compare=False)
     """The best arms that were asked for, in order (`lopsided.results.sweeps.Tuned` each)."""
 

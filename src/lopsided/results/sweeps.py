@@ -177,10 +177,11 @@ def _rounded(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-def _best(arms: Sequence[Arm], chooser: int | None, frozen: frozenset[str] = frozenset()) -> Tuned:
+def _best(arms: Sequence[Arm], chooser: int | None, frozen: Sequence[str] = ()) -> Tuned:
     """`chooser`: the one fold that chooses for all others; None: every fold is judged at what the others choose."""
-    for arm in arms:
-        if arm.name in frozen:  # others of its sweep may have stopped at fewer seeds
+    named = {arm.name: arm for arm in arms}
+    for name in frozen:
+        if (arm := named.get(name)) is not None:  # others of its sweep may have stopped at fewer seeds
             everybody = np.ones(len(arm.seeds), bool)
             return Tuned(arm, everybody, (arm,) * len(arm.seeds), _score(arm, everybody), tuple(arms))
     seeds = arms[0].seeds

@@ -49,6 +49,8 @@ class Plan:
     names by their setting: a verdict has to stand against them, too (`lopsided.results.every_setting`)."""
     at_edges: tuple[str, ...]
     """Those of them that lie at an end of their sweep; claims that read them stay undecided."""
+    best: tuple[str, ...]
+    """The best arm of each sweep, the best of all first: a claim may ask for the best of several sweeps."""
     claims: tuple[str, ...]
     looks: tuple[int, ...]
 
@@ -164,7 +166,7 @@ def _look(asked: RecipeRun, plan: Plan, results: Results, claims: list[Claim], l
     if plan.looks[look] < recipe.least_seeds:
         return plan.arms
     watched = {name: _Watched(**vars(arm), reads=reads) for name, arm in results.arms.items()}
-    results = replace(results, arms=watched, frozen=frozenset(plan.arms) - frozenset(plan.others))
+    results = replace(results, arms=watched, frozen=plan.best)
     with decisions.at_level(at):
         measured = recipe.measure(results) if recipe.measure else results
         shared = set(reads)
@@ -197,10 +199,10 @@ def read(asked: RecipeRun, store: Store) -> Plan | None:
         return None
     try:
         data: dict[str, Any] = json.loads(file.read_text())
-        lists = {key: tuple(data[key]) for key in ("arms", "others", "at_edges", "claims", "looks")}
+        lists = {key: tuple(data[key]) for key in ("arms", "others", "at_edges", "best", "claims", "looks")}
         plan = Plan(first=int(data["first"]), **lists)
     except (OSError, ValueError, KeyError, TypeError):
-        raise StoreError(f"{file}: is no plan; remove it to plan anew") from None
+        raise StoreError(f"{file}: is no plan of this version; remove it to plan anew") from None
     if plan.claims != tuple(s.claim for s in asked.recipe.claims):
         raise StoreError(f"{file}: was made for other claims of {asked.recipe.name!r}; move it away to plan anew")
     return plan
@@ -209,7 +211,7 @@ def read(asked: RecipeRun, store: Store) -> Plan | None:
 def _write(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> Plan:
     asked, results = asked.grown(store)
     assert results is not None
-    tuned = sweeps(results)
+    tuned = sorted(sweeps(results), key=lambda each: each.score)
     swept, best = {arm.name for each in tuned for arm in each.group}, {each.arm.name for each in tuned}
     others = {arm.name for each in tuned for arm in each.rivals} | (_named(asked.recipe, results) & swept - best)
     left_out = swept - best - others
@@ -218,6 +220,7 @@ def _write(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> Plan:
         arms=tuple(name for name in asked.arms if name not in left_out),
         others=tuple(name for name in asked.arms if name in others),
         at_edges=tuple(each.arm.name for each in tuned if any(arm.name == each.arm.name for arm, _ in each.edges)),
+        best=tuple(each.arm.name for each in tuned),
         claims=tuple(s.claim for s in asked.recipe.claims),
         looks=looks,
     )
