@@ -90,7 +90,7 @@ recipe = Recipe(
     about=__doc__,
     metric="directions/found",
     threshold=0.999,
-    scales={"smoke": (2, 8), "laptop": (16, 210), "paper": (16,)},
+    scales={"smoke": (2, 8), "laptop": (16, 80), "paper": (16,)},
     arms=arms,
     claims=[
         Statement(

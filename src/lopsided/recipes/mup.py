@@ -94,7 +94,7 @@ recipe = Recipe(
     figure_number="7, 21, 23 (parity)",
     question="Is there a parameterization without a gap between small and large sets?",
     about=__doc__,
-    scales={"smoke": (2, 6), "laptop": (FEWER_SEEDS, 590), "paper": (SEEDS,)},
+    scales={"smoke": (2, 6), "laptop": (FEWER_SEEDS, 440), "paper": (SEEDS,)},
     arms=arms,
     claims=[
         Statement(

@@ -99,7 +99,7 @@ recipe = Recipe(
     about=__doc__,
     metric="directions/learned",
     threshold=0.999,
-    scales={"smoke": (2, 15), "laptop": (10, 160), "paper": (8,)},
+    scales={"smoke": (2, 15), "laptop": (10, 110), "paper": (8,)},
     arms=arms,
     claims=[
         Statement(

@@ -104,7 +104,7 @@ recipe = Recipe(
     figure_number="4",
     question="Does a small set help even when its labels mean nothing?",
     about=__doc__,
-    scales={"smoke": (2, 3), "laptop": (SEEDS, 760), "paper": (SEEDS,)},
+    scales={"smoke": (2, 3), "laptop": (SEEDS, 310), "paper": (SEEDS,)},
     arms=arms,
     claims=[
         Statement(
