@@ -16,6 +16,7 @@ import numpy as np
 from lopsided.core.engine import Member
 from lopsided.core.execution import Execution
 from lopsided.core.spec import Spec
+from lopsided.engines import ensemble, program
 from lopsided.engines.choosing import engine_for
 from lopsided.engines.ensemble import Ensemble
 from lopsided.engines.sharded import Sharded
@@ -75,6 +76,19 @@ begun.evaluate()
 gone_on = Sharded([Member(SPEC, 0)], sharded(2))
 gone_on.restore(6, 0.0, jax.device_get(begun.state))
 found["restored"] = trained(gone_on)
+
+full = Spec.parse({**TEXT, "plan": {"name": "full-batch", "size": 90}})
+found["full batch"] = [trained(Ensemble([Member(full, 0)], Execution(devices=1, micro_batch=32)))]
+found["operations"] = []
+for limit in (program.HELD_BYTES, 0):  # samples that are held, and samples that every step draws
+    program.HELD_BYTES = limit
+    program._PROGRAMS.clear()
+    ensemble._COMPILED.clear()
+    engine = Sharded([Member(full, 0)], sharded(4, micro_batch=8))
+    found["full batch"].append(trained(engine))
+    with engine.precision():
+        lowered = engine._advance.lower(engine.state, engine._traced, jnp.int32(0), jnp.int32(1))
+    found["operations"].append(lowered.compile().cost_analysis()["flops"])
 
 folder = tempfile.mkdtemp()
 run([SPEC], 1, Store(folder), execution=sharded(8))

@@ -1,12 +1,15 @@
 """Samples that every step draws are drawn once, and no number changes."""
 
+from typing import Literal
+
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from lopsided.core.engine import Member
 from lopsided.core.execution import Execution
-from lopsided.core.plan import SameDraws
+from lopsided.core.plan import Draw, SameDraws, same_draws
 from lopsided.core.registry import registered
 from lopsided.engines import ensemble, memory, program
 from lopsided.engines.program import SampledProgram
@@ -74,6 +77,29 @@ def test_held_samples_count_as_memory(parity):
     assert small.held_bytes == sample * 100
     more = memory.predicted(made, 4, 2).temporary - memory.predicted(small, 4, 2).temporary
     assert more == 2 * (made.block_bytes - small.block_bytes + 100 * sample)
+
+
+def test_places_that_fill_the_last_piece_count_as_memory(parity):
+    sample = SampledProgram.of(parity(plan=WHOLE, **SIX), Execution()).held_bytes // 200
+    in_pieces = SampledProgram.of(parity(plan=WHOLE, **SIX), Execution(micro_batch=64))
+    assert in_pieces.held_bytes == 4 * 64 * sample
+    shared = SampledProgram.of(parity(plan=WHOLE, **SIX), Execution(micro_batch=64, batch_devices=2))
+    assert shared.held_bytes == 2 * 64 * sample
+
+
+def test_a_plan_that_draws_otherwise_does_not_inherit_the_word():
+    class Turned(FullBatch):
+        name: Literal["turned"] = "turned"
+
+        def draw(self, key, step, memory=()):
+            return Draw(super().draw(key, step).index + jnp.uint32(step))
+
+    class Renamed(FullBatch):
+        name: Literal["renamed"] = "renamed"
+
+    assert same_draws(FullBatch(size=4))
+    assert same_draws(Renamed(size=4))
+    assert not same_draws(Turned(size=4))
 
 
 def test_plans_that_say_so_draw_the_same_in_every_step():

@@ -34,6 +34,14 @@ def test_nor_on_pieces_or_on_activations_that_are_computed_again(found):
     np.testing.assert_allclose(found["again"], found["one"], rtol=2e-5)
 
 
+def test_held_samples_lie_over_devices_as_drawn_ones_do(found):
+    one, held, drawn = found["full batch"]
+    np.testing.assert_allclose(held, one, rtol=2e-5)
+    np.testing.assert_allclose(drawn, one, rtol=2e-5)
+    held, drawn = found["operations"]  # of one device
+    assert held < 1.2 * drawn
+
+
 def test_members_and_batch_share_a_mesh(found):
     np.testing.assert_allclose(found["four on two each"], found["four"], rtol=2e-5)
 

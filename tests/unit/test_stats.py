@@ -301,6 +301,29 @@ def test_one_member_that_never_learned_leaves_the_gap_of_the_others_known():
     assert decisions.wider((half, small), (large, small), "steps").verdict == "inconclusive"
 
 
+@given(st.integers(0, 20), st.sets(st.integers(0, 79)), st.integers(0, 10_000))
+def test_the_ratio_of_gaps_lies_in_its_interval_and_is_not_significant_on_both_sides(n, never, seed):
+    """Whatever members did not learn; `never` counts them through the four arms."""
+    arms = []
+    for i in range(4):
+        time = certain(100, spread=0.5, n=n, seed=4 * seed + i).time if n else np.zeros(0)
+        stuck = np.array([n * i + j in never for j in range(n)], bool)
+        arms.append(Times(np.where(stuck, 5000.0, time), stuck))
+    c = compare_gaps((arms[0], arms[1]), (arms[2], arms[3]))
+    assert c.low <= c.high
+    assert np.isnan(c.effect) or c.low * (1 - 1e-9) <= c.effect <= c.high * (1 + 1e-9)
+    assert max(c.tails) > 0.4
+
+
+def test_gaps_that_tie_speak_for_neither_side():
+    some = certain(100, n=16, seed=1)
+    stuck = np.arange(16) == 3
+    once = Times(np.where(stuck, 5000.0, some.time), stuck)
+    c = compare_gaps((some, some), (once, some))
+    assert min(c.tails) > 0.4
+    assert c.low <= 1 <= c.high
+
+
 def test_equal_gaps_are_called_different_at_most_one_time_in_twenty():
     wrong = 0
     for seed in range(120):

@@ -81,7 +81,8 @@ class FixedSets(ABC):
 
 
 class SameDraws:
-    """Every step draws the same indices; at most, how many of them count differs from step to step."""
+    """Every step draws the same indices at the same levels; at most, how many of them count differs from step to step.
+    The class that defines `draw` says so. One that inherits from it and draws otherwise does not inherit the word."""
 
 
 class Remembers(ABC):
@@ -143,6 +144,12 @@ def streams_of(plan: Plan) -> tuple[Stream, ...]:
 def sizes_of(plan: Plan) -> tuple[Any, ...]:
     """Sizes of the plan's fixed sets; none for fresh samples."""
     return plan.sizes() if isinstance(plan, FixedSets) else ()
+
+
+def same_draws(plan: Plan) -> bool:
+    """Whether all steps train on the same samples with the same labels, so that drawing them once is enough."""
+    drawing = next(kind for kind in type(plan).__mro__ if "draw" in vars(kind))
+    return SameDraws in drawing.__bases__ and not isinstance(plan, Remembers) and not relabels(plan)
 
 
 def relabels(plan: Plan) -> bool:

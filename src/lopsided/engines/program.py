@@ -6,6 +6,7 @@ A program is made from any spec of a static key, its template; everything in whi
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -24,7 +25,7 @@ from lopsided.core.engine import Member
 from lopsided.core.execution import Execution
 from lopsided.core.keys import stream
 from lopsided.core.lowering import lowering, spread
-from lopsided.core.plan import Draw, Remembers, SameDraws, SampledPlan, relabels, streams_of
+from lopsided.core.plan import Draw, Remembers, SampledPlan, same_draws, streams_of
 from lopsided.core.spec import Spec
 from lopsided.core.task import SkillLaw, n_levels
 from lopsided.engines import looking_back, memory, metrics
@@ -156,18 +157,23 @@ class SampledProgram(Program):
         return context_of(self.bound(traced), traced.seed)
 
     def _held(self, member: MemberContext) -> Batch | None:
-        """The samples of all steps, where every step draws the same and they are few; filled up to whole pieces."""
+        """The samples of all steps, (pieces, micro-batch, ...), where every step draws the same and they are few. The
+        last piece is filled up with the last sample. (A piece is an axis of its own, so that devices that share a
+        batch keep their part of every piece.)"""
         if not self.holds:
             return None
-        return training_batch(member, _sampled(member.spec).draw(member.plan, 0), member.law(0.0), self._places())
-
-    def _places(self) -> Array:
-        """Places of a draw whose samples this device trains on, filled up to whole pieces by the last one."""
         size, sharing = _sampled(self._template).batch_size, self.execution.batch_devices
-        share = -(-size // sharing)
+        draw, law, (pieces, micro) = _sampled(member.spec).draw(member.plan, 0), member.law(0.0), self._held_shape
+        first = jax.lax.axis_index(BATCH_AXIS) * -(-size // sharing) if sharing > 1 else 0
+        places = jnp.minimum(first + jnp.arange(pieces * micro, dtype=jnp.int32), size - 1)
+        return jax.vmap(lambda at: training_batch(member, draw, law, at))(places.reshape(pieces, micro))
+
+    @property
+    def _held_shape(self) -> tuple[int, int]:
+        """Pieces, and samples of each, of one device."""
+        share = -(-_sampled(self._template).batch_size // self.execution.batch_devices)
         micro = min(self.micro_batch, share)
-        first = jax.lax.axis_index(BATCH_AXIS) * share if sharing > 1 else 0
-        return jnp.minimum(first + jnp.arange(-(-share // micro) * micro, dtype=jnp.int32), size - 1)
+        return -(-share // micro), micro
 
     def _step(self, state: State, member: MemberContext, t: Int[Array, ""], held: Batch | None) -> State:
         plan, law = _sampled(member.spec), member.law(t / member.spec.steps, state.heard)
@@ -185,7 +191,7 @@ class SampledProgram(Program):
         They are drawn here unless they are `held`."""
         size, sharing = draw.index.shape[0], self.execution.batch_devices
         if self.micro_batch >= size and sharing == 1:
-            batch = training_batch(member, draw, law, None) if held is None else held
+            batch = training_batch(member, draw, law, None) if held is None else jax.tree.map(lambda x: x[0], held)
             return batch if draw.count is None else included(batch, (jnp.arange(size) < draw.count).astype(jnp.float32))
         share = -(-size // sharing)
         micro = min(self.micro_batch, share)
@@ -199,7 +205,7 @@ class SampledProgram(Program):
             if held is None:
                 batch = training_batch(member, draw, law, jnp.minimum(at, size - 1))
             else:
-                batch = jax.tree.map(lambda x: jax.lax.dynamic_slice_in_dim(x, i * micro, micro), held)
+                batch = jax.tree.map(lambda x: jax.lax.dynamic_index_in_dim(x, i, keepdims=False), held)
             return included(batch, counts.astype(jnp.float32))
 
         needed = count if sharing == 1 else jnp.clip(count - first, 0, share)
@@ -217,17 +223,16 @@ class SampledProgram(Program):
     @property
     def holds(self) -> bool:
         """Whether samples are drawn once for all steps."""
-        return 0 < self._set_bytes <= HELD_BYTES
+        return 0 < self._sample_bytes * _sampled(self._template).batch_size <= HELD_BYTES
 
     @property
     def held_bytes(self) -> int:
-        return self._set_bytes if self.holds else 0
+        return self._sample_bytes * math.prod(self._held_shape) if self.holds else 0
 
     @cached_property
-    def _set_bytes(self) -> int:
-        """Bytes of the samples that every step draws; 0 where steps draw others, or label them anew."""
-        plan = _sampled(self._template)
-        if not isinstance(plan, SameDraws) or relabels(plan):
+    def _sample_bytes(self) -> int:
+        """Bytes of one of the samples that every step draws; 0 where steps draw others, or label them anew."""
+        if not same_draws(_sampled(self._template)):
             return 0
 
         def one(traced: TracedMember) -> Batch:
@@ -235,7 +240,7 @@ class SampledProgram(Program):
             return training_batch(member, _sampled(member.spec).draw(member.plan, 0), member.law(0.0), jnp.arange(1))
 
         with self.precision():
-            return plan.batch_size * tree_bytes(jax.eval_shape(one, self.one))
+            return tree_bytes(jax.eval_shape(one, self.one))
 
     @cached_property
     def activation_bytes(self) -> int:

@@ -91,8 +91,8 @@ def _draw(ax: Any, panel: Panel) -> None:
 
 
 def _label_ticks(ax: Any, panel: Panel) -> None:
-    """Readable labels: on logarithmic axes at the settings where points are drawn, else at powers of ten; short ones
-    (`200k`) for large numbers on a linear axis."""
+    """Readable labels. Logarithmic axes have them at the settings, where points are drawn or lines have few of them;
+    otherwise at powers of ten. Large numbers on a linear axis have short ones (`200k`)."""
     if ax.get_xscale() == "linear" and ax.get_xlim()[1] >= LONG_LABELS:
         ax.xaxis.set_major_formatter(EngFormatter(sep=""))
     if panel.log_x and ax.get_xscale() == "log":
@@ -105,11 +105,15 @@ def _label_ticks(ax: Any, panel: Panel) -> None:
             for x in settings[1:]:  # labels closer than a ninth of the axis would overlap
                 if np.log(x / kept[-1]) >= np.log(settings[-1] / settings[0]) / 9:
                     kept.append(x)
-            ax.set_xticks(kept, labels=[f"{x:.3g}" if x < 1000 else f"{x:g}" if x < 1e6 else f"{x:.1e}" for x in kept])
+            ax.set_xticks(kept, labels=[_setting(x) for x in kept])
         if len(settings) >= 2 or _spans(_all(panel, "x"), 30):
             ax.xaxis.set_minor_formatter(NullFormatter())
     if panel.log_y and _spans(_all(panel, "middle"), 100):
         ax.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _setting(x: float) -> str:
+    return f"{x:.3g}" if x < 999.5 else f"{x:.4g}" if x < 1e4 else f"{x:g}" if x < 1e6 else f"{x:.1e}"
 
 
 def _spans(values: np.ndarray, factor: float) -> bool:

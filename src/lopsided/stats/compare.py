@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 
 from lopsided.stats import unpaired
-from lopsided.stats.signflip import FEWEST, SEED, Tails, centre_interval, inverted, root, sign_flip
+from lopsided.stats.signflip import FEWEST, SEED, SLACK, Tails, centre_interval, inverted, root, sign_flip
 from lopsided.stats.times import Times, median
 
 RESAMPLED = 1_999
@@ -150,38 +150,40 @@ def compare_values(a: np.ndarray, b: np.ndarray, level: float = 0.95) -> Compari
 def compare_gaps(narrow: tuple[Times, Times], wide: tuple[Times, Times], level: float = 0.95) -> Comparison:
     """Ratio of two gaps, (slow / fast of `wide`) / (slow / fast of `narrow`), within seeds.
 
-    Where a member did not learn, only a bound of its ratio is known. If a bound is infinite, no mean is known on that
-    side: the median is tested there, by the sign test, and the effect quoted is the bound that the medians give.
+    All members of all arms learned: the mean log ratio, by sign flips. Otherwise some ratios are known only to lie
+    above or below a number, and a mean may be anything: the median is tested instead, by the sign test, its interval is
+    that of order statistics, and the effect quoted is a bound where the median itself is unknown.
     """
     arms = (*narrow, *wide)
     count = min(len(t.time) for t in arms)
+    if not count:
+        return Comparison(np.nan, 0.0, np.inf, NOTHING, "ratio of two gaps in", "no members")
     low_n, high_n = _log_bounds(*(_first(t, count) for t in narrow))
     low_w, high_w = _log_bounds(*(_first(t, count) for t in wide))
     with np.errstate(invalid="ignore"):
         least, most = low_w - high_n, high_w - low_n
     least, most = np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
-    low, above, test_above = _end(least, level)
-    high, below, test_below = _end(-most, level)
-    high = -high
-    effect = float(least.mean())
-    if not (np.isfinite(least).all() and np.isfinite(most).all()):
-        with np.errstate(invalid="ignore"):
-            effect = float(np.median(least) if low > -np.inf else np.median(most) if high < np.inf else np.nan)
+    if np.isfinite(least).all() and np.isfinite(most).all():  # then both are the same numbers
+        effect, (low, high), tails = float(least.mean()), centre_interval(least, level), sign_flip(least)
+        estimand, test = "within-seed ratio of two gaps in", "sign flips"
+    else:
+        middles = float(median(least)), float(median(most))
+        effect = next((m for m in middles if np.isfinite(m)), np.nan)
+        (low, above), (high, below) = _median_above(least, level), _median_above(-most, level)
+        high, tails = -high, Tails(above, below)
+        estimand, test = "median within-seed ratio of two gaps in", "sign test"
     effect, low, high = (float(np.exp(v)) for v in (effect, low, high))
-    test = f"{test_above if above <= below else test_below} of within-seed log ratios"
-    return Comparison(effect, low, high, Tails(above, below), "within-seed ratio of two gaps in", test)
+    return Comparison(effect, low, high, tails, estimand, f"{test} of within-seed log ratios")
 
 
-def _end(least: np.ndarray, level: float) -> tuple[float, float, str]:
-    """Lower end of the interval of the centre of numbers of which `least` (M,) are lower bounds; the p-value of the
-    centre lying above 0; and the test. One number that may be -inf leaves any mean unknown, but hardly any median."""
-    if np.isfinite(least).all():
-        return centre_interval(least, level)[0], sign_flip(least).above, "sign flips"
+def _median_above(least: np.ndarray, level: float) -> tuple[float, float]:
+    """Of numbers that are at least `least` (M,): the lower end of their median's interval, and the p-value of the
+    median lying above 0. Members that tie (within rounding) do not speak for it."""
     n = len(least)
     place = int(scipy.stats.binom.ppf((1 - level) / 2, n, 0.5))  # so many are below the median less often than that
     low = float(np.sort(least)[place - 1]) if place else -np.inf
-    p = scipy.stats.binomtest(int((least > 0).sum()), n, alternative="greater").pvalue
-    return low, float(p), "sign test"
+    count = int((least > SLACK).sum())
+    return low, float(scipy.stats.binomtest(count, n, alternative="greater").pvalue)
 
 
 def _first(times: Times, count: int) -> Times:
