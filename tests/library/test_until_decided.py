@@ -267,6 +267,23 @@ def test_what_would_decide_a_claim_in_words():
     assert would_decide(replace(claim, verdict="holds"), None) == ""
 
 
+def test_more_seeds_are_not_asked_for_where_two_arms_hardly_differ():
+    fields = {"recipe": "r", "claim": "c", "paper": "", "measure": "within-seed ratio of steps to learn", "members": 16}
+    claim = Claim(**fields, interval=(0.9, 1.2), effect=1.1, verdict="inconclusive", scale="laptop", test="sign flips")
+    assert would_decide(claim, 10**6) == "nothing: a difference, if any, is below 25 %"
+    others = (
+        replace(claim, interval=(0.9, 1.3)),
+        replace(claim, interval=(0.79, 1.2)),
+        replace(claim, interval=(0.9, None)),
+        replace(claim, measure="within-seed difference of final accuracy"),
+        replace(
+            claim, test="sign flips, two one-sided tests against 1.1 and .909"
+        ),  # equal within 10 %: seeds can tell
+    )
+    for other in others:
+        assert would_decide(other, 25) == "~25 seeds"
+
+
 def test_seeds_that_would_decide():
     assert seeds_needed(0.05, 16) == 33  # ((1.96 + .84) / 1.96)^2 of what there is
     assert seeds_needed(1.0, 16) == 10**6

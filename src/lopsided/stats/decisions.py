@@ -17,7 +17,7 @@ import numpy as np
 from lopsided.stats.compare import Comparison, centre, compare_gaps, compare_times, compare_values, share
 from lopsided.stats.slopes import PowerLaw
 from lopsided.stats.times import Times
-from lopsided.stats.verdict import Decision, Verdict
+from lopsided.stats.verdict import EQUIVALENCE, Decision, Verdict
 
 ROUNDING = 1e-9
 _level: ContextVar[float] = ContextVar("level", default=0.05)
@@ -174,7 +174,7 @@ def _p(c: Comparison, where: str = "") -> str:
 def _between(over: Comparison, under: Comparison, top: float, bottom: float) -> str:
     p_values = "" if np.isnan(over.tails.below) else f": p = {over.tails.below:.3g} and {under.tails.above:.3g}"
     interval = f"{100 * _covers(equivalence=True):.3g} % interval"
-    return f"{over.test}{p_values}, two one-sided tests against {top:.3g} and {bottom:.3g}, {interval}"
+    return f"{over.test}{p_values}, {EQUIVALENCE} against {top:.3g} and {bottom:.3g}, {interval}"
 
 
 def _time(axis: str) -> str:

@@ -109,7 +109,7 @@ def _claims(row: Checked, places: list[int], address: str) -> html.Section:
         if claim.replicates:
             said.append(html.Small(f"paper's number: {claim.replicates}"))
         if waits := would_decide(claim, seeds):
-            said.append(html.Small(f"{waits} would decide it"))
+            said.append(html.Small(f"would decide it: {waits}"))
         paper = claim.paper if claim.number is None else f"{claim.paper} ({number(claim.number)})"
         measured: list[Any] = [effect_text(claim)]
         more = [each for each in (claim.test, claim.history) if each]
