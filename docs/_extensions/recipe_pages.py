@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lopsided.core.registry import registered
-from lopsided.report.text import claim_rows, would_decide
+from lopsided.report.text import claim_rows, hardly_differs, would_decide
 from lopsided.runs.catalog import COSTS
 from lopsided.runs.manifest import _flat
 from lopsided.stats.families import holm, q_values, shared
@@ -165,11 +165,13 @@ def matrix(claims: dict[str, list[Claim]], runs: dict[str, Any]) -> str:
     every = [c for many in claims.values() for c in many]
     counts, open_claims = Counter(c.verdict for c in every), waits_for()
     decided = sum(counts[v] for v in ORDER[:3])
+    close = sum(hardly_differs(c) for c in every if c.verdict == "inconclusive")
     text = [
         "# What held, what did not",
         f"{decided} claims of {len(runs)} recipes were tested at `laptop` scale, on settings smaller than the papers': "
         f"**{counts['holds']} hold, {counts['contradicted']} are contradicted, {counts['inconclusive']} are "
-        f"inconclusive.** {counts['not run']} more wait for their run. The pages on [frequency](frequency.md), "
+        f"inconclusive** ({close} of these are ratios with an interval within 25 % of 1: a difference, if any, is "
+        f"smaller). {counts['not run']} more wait for their run. The pages on [frequency](frequency.md), "
         "[strength](strength.md) and repetition ([perceptrons](repetition.md), "
         "[transformers](repetition-transformers.md)) say what we make of them.",
         "Every row was printed by `lopsided check --json` from stored rows: an effect with its 95 % interval, decided "

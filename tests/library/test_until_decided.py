@@ -10,7 +10,7 @@ from lopsided.cli import main
 from lopsided.core.errors import InputError, Stopped, StoreError
 from lopsided.core.recipe import arm, swept
 from lopsided.recipe import ahead, best, higher
-from lopsided.report.text import judged_by, would_decide
+from lopsided.report.text import effect_text, judged_by, would_decide
 from lopsided.runs import manifest
 from lopsided.runs.checking import found_in
 from lopsided.runs.looks import in_hand
@@ -282,6 +282,16 @@ def test_more_seeds_are_not_asked_for_where_two_arms_hardly_differ():
     )
     for other in others:
         assert would_decide(other, 25) == "~25 seeds"
+
+
+def test_an_effect_with_one_known_end_is_a_bound():
+    fields = {"recipe": "r", "claim": "c", "paper": "", "measure": "ratio of steps", "members": 16, "test": "t"}
+    claim = Claim(**fields, interval=(0.5, 2.0), effect=0.9, verdict="inconclusive", scale="laptop")
+    assert effect_text(claim) == "0.9 [0.5, 2] ratio of steps"
+    assert effect_text(replace(claim, interval=(0.5, None))) == "≥ 0.9 [0.5, ∞] ratio of steps"
+    assert effect_text(replace(claim, interval=(0.0, 2.0))) == "≤ 0.9 [0, 2] ratio of steps"
+    assert effect_text(replace(claim, interval=(0.0, None))) == "0.9 [0, ∞] ratio of steps"
+    assert effect_text(replace(claim, interval=(0.0, 2.0), measure="difference")) == "0.9 [0, 2] difference"
 
 
 def test_seeds_that_would_decide():

@@ -38,13 +38,15 @@ def claim_rows(claims: Sequence[Claim]) -> list[tuple[str, str, str, str]]:
 
 
 def effect_text(claim: Claim) -> str:
-    """`12.1 [8.0, 16.4] ratio of median compute to learn`; an unknown end of the interval is written as infinite."""
+    """`12.1 [8.0, 16.4] ratio of median compute to learn`; an unknown end of the interval is written as infinite, and
+    the effect as a bound where the other end is known."""
     if claim.verdict == "not run":
         return "–"
     low, high = claim.interval
     if claim.effect is None:
         return f"unknown: too few members learned ({claim.measure})"
-    bound = "≥ " if high is None else ""
+    open_below = low is None or (low == 0 and _is_ratio(claim))
+    bound = {(False, True): "≥ ", (True, False): "≤ "}.get((open_below, high is None), "")
     text = f"[{number(low) if low is not None else '−∞'}, {number(high) if high is not None else '∞'}]"
     return f"{bound}{number(claim.effect)} {text} {claim.measure}"
 
@@ -80,9 +82,13 @@ def hardly_differs(claim: Claim) -> bool:
     """Whether a ratio is so well known, and so near 1, that which side is ahead hardly matters: more seeds would only
     say on which side of 1 it lies."""
     low, high = claim.interval
-    if low is None or high is None or " ratio" not in f" {claim.measure}" or EQUIVALENCE in claim.test:
+    if low is None or high is None or not _is_ratio(claim) or EQUIVALENCE in claim.test:
         return False
     return low >= 1 / CLOSE and high <= CLOSE
+
+
+def _is_ratio(claim: Claim) -> bool:
+    return "ratio" in claim.measure.split()
 
 
 def judged_by(judged: int | None, chose: int, shown: int, problem: str) -> str:
