@@ -5,8 +5,11 @@ The normal profile kills a few times; `LOPSIDED_KILLS=30 make test` kills 30 tim
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
+from subprocess import PIPE
 
 import numpy as np
 import pytest
@@ -14,6 +17,7 @@ import pytest
 from lopsided.core.errors import Stopped
 from lopsided.core.execution import Execution
 from lopsided.core.spec import Spec
+from lopsided.runs.signals import INTERRUPTED
 from lopsided.runs.worker import run
 from lopsided.store.parts import Store
 from tests.faults.helpers import finish, rows, start
@@ -92,6 +96,29 @@ def test_a_signal_commits_first_and_the_run_goes_on(number, parity, tmp_path):
         assert 0 < parts[0].step < 60_000
     finish(tmp_path / "broken", [spec], 2)
     assert rows(tmp_path / "broken") == rows(tmp_path / "whole")
+
+
+BUSY = """
+import jax
+from lopsided.runs.signals import stop_on_signals
+with stop_on_signals():
+    print("ready", flush=True)
+    jax.lax.while_loop(lambda x: x >= 0, lambda x: (7 * x + 1) % 1000003, jax.numpy.int32(1)).block_until_ready()
+"""
+
+
+def test_a_second_interrupt_ends_a_process_that_computes():
+    """Python hears no signal while compiled code computes in its main thread."""
+    with subprocess.Popen([sys.executable, "-c", BUSY], stdout=PIPE, stderr=PIPE, text=True) as process:
+        process.stdout.readline()
+        time.sleep(2)  # into the loop
+        process.send_signal(signal.SIGINT)
+        time.sleep(1)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == INTERRUPTED
+    assert "stopped without a commit" in said
 
 
 def test_exact_runs_stopped_anywhere_go_on_bit_for_bit(tmp_path):

@@ -12,6 +12,7 @@ from lopsided.core.keys import stream
 from lopsided.core.spec import Spec
 from lopsided.core.task import SampleContext
 from lopsided.engines.idealised import Idealised
+from lopsided.recipes._composition import by_flow
 from lopsided.tasks._tensor import correlation_loss, square_loss
 from lopsided.theory.greedy_selection import greedy_selection, selection_matrix
 from tests.engines import engine
@@ -161,6 +162,15 @@ def test_small_steps_follow_the_flow():
         _, at_end = exact["population/loss"], found["population/loss"]
         errors.append(abs(at_end[0, -1] - exact["population/loss"][0, -1]))
     assert errors[1] < 0.2 * errors[0]
+
+
+def test_a_flow_whose_step_overflows_takes_a_shorter_one():
+    """The escape of this member is so sudden that a step across it ends at inf, with an error of inf / inf. It was
+    tried again for ever."""
+    spec = by_flow(23, 6, 1.25, 10**8, 1000.0)
+    ensemble, metrics = train(spec, seeds=(19,))
+    assert int(ensemble.state.diverged[0]) < 0
+    assert metrics["skills/learned"][0, -1] == 1
 
 
 def test_flow_is_never_cut_between_evaluations():

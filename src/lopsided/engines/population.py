@@ -91,7 +91,11 @@ class PopulationProgram(Program):
             dt0=None,
             y0=state.params,
             stepsize_controller=diffrax.PIDController(
-                rtol=tolerance, atol=tolerance * ABSOLUTE, dtmin=span * shortest, force_dtmin=False
+                rtol=tolerance,
+                atol=tolerance * ABSOLUTE,
+                dtmin=span * shortest,
+                force_dtmin=False,
+                norm=_infinite_if_unknown,
             ),
             saveat=diffrax.SaveAt(t1=True),
             max_steps=None,
@@ -208,6 +212,15 @@ def refuse_samples(spec: Spec) -> None:
     if spec.until is not None:
         raise InputError("until: only for plans that draw samples")
     looking_back.refuse(spec)
+
+
+def _infinite_if_unknown(error: Any) -> Array:
+    """Diffrax's norm of a step's error. A step that overflows has an error of inf / inf = nan; the next step would be
+    nan times as long, and the flow would try it for ever. An infinite error makes the next step shorter."""
+    from diffrax import PIDController
+
+    norm = PIDController.norm(error)
+    return jnp.where(jnp.isnan(norm), jnp.inf, norm)
 
 
 def _by_skill(by_rank: Array, order: Array) -> Array:

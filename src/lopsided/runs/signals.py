@@ -1,8 +1,15 @@
-"""Stopping well: the first SIGINT or SIGTERM asks for a commit, a second SIGINT stops at once."""
+"""Stopping well: the first SIGINT or SIGTERM asks for a commit, a second SIGINT stops at once.
+
+Python's signal handlers run in the main thread between two of its instructions, so not while compiled code computes
+there: a stretch of gradient flow, a long step, a compilation. A thread that reads the numbers of arriving signals from
+a socket (`signal.set_wakeup_fd`) sees to the second SIGINT then.
+"""
 
 from __future__ import annotations
 
+import os
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Iterator
@@ -12,10 +19,22 @@ from typing import Any
 
 from lopsided.core.errors import InputError
 
+PATIENCE = 3.0
+"""Seconds that Python has to end by its own means after a second SIGINT. Then the process is ended; what was committed
+stays."""
+INTERRUPTED = 130
+"""Exit code of a process that SIGINT ended."""
+
 
 @contextmanager
 def stop_on_signals() -> Iterator[threading.Event]:
     """An event that the first signal sets. A closed terminal (SIGHUP) does not end a run; its log goes on."""
+    with _second_interrupt_ends(), _asked_by_signals() as stop:
+        yield stop
+
+
+@contextmanager
+def _asked_by_signals() -> Iterator[threading.Event]:
     stop = threading.Event()
 
     def ask(number: int, frame: FrameType | None) -> None:
@@ -33,6 +52,33 @@ def stop_on_signals() -> Iterator[threading.Event]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def _second_interrupt_ends() -> Iterator[None]:
+    """A second SIGINT ends the process if the main thread cannot hear it."""
+    hears, arrives = socket.socketpair()
+    arrives.setblocking(False)
+    left = threading.Event()
+
+    def watch() -> None:
+        interrupts = 0
+        with hears:
+            while numbers := hears.recv(64):
+                interrupts += numbers.count(signal.SIGINT)
+                if interrupts > 1 and not left.wait(PATIENCE):
+                    cursor = "\x1b[?25h" if sys.stderr.isatty() else ""  # a live display hides it
+                    print(f"{cursor}\nlopsided: stopped without a commit", file=sys.stderr, flush=True)
+                    os._exit(INTERRUPTED)
+
+    before = signal.set_wakeup_fd(arrives.fileno(), warn_on_full_buffer=False)
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        left.set()
+        arrives.close()  # the thread reads nothing more, and ends
 
 
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
