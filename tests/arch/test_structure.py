@@ -79,6 +79,7 @@ def test_flags_are_frozen():
                 "--devices-per-member",
                 "--for",
                 "--json",
+                "--looks",
                 "--on",
                 "--on-set",
                 "--out",

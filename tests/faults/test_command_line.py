@@ -169,6 +169,9 @@ def test_recipe_file_says_that_it_is_executed(tmp_path):
 
 
 MISTAKES = {
+    "looks that shrink": (["run", "tour", "--until-decided", "--looks", "64", "8"], ["--looks 64 8", "32 128 512"]),
+    "looks too far apart": (["run", "tour", "--until-decided", "--looks", "2", "512"], ["at most 128 times the first"]),
+    "looks of an ordinary run": (["run", "tour", "--looks", "8", "16"], ["--looks", "--until-decided"]),
     "unknown recipe": (["run", "state-trackin"], ["state-tracking"]),
     "unknown command": (["rum"], ["run"]),
     "unknown option": (["run", "state-tracking", "--scal", "smoke"], ["--scal"]),

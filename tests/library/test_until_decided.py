@@ -4,6 +4,7 @@ import json
 import threading
 from dataclasses import asdict, replace
 
+import numpy as np
 import pytest
 
 from lopsided.cli import main
@@ -19,7 +20,7 @@ from lopsided.runs.reports import write_report
 from lopsided.runs.targets import find, plain_arms, plain_curves
 from lopsided.runs.until_decided import Plan, looked, read, replay, until_decided
 from lopsided.stats.decisions import faster
-from lopsided.stats.sequential import bounds, level, seeds_needed
+from lopsided.stats.sequential import bounds, level, seeds_needed, valid_looks
 from lopsided.stats.verdict import Claim, Statement
 from lopsided.store.parts import Store
 from tests.library.small import small_recipe, spec
@@ -216,6 +217,8 @@ def test_other_claims_need_another_plan(tmp_path):
     with pytest.raises(StoreError, match="made for other claims"):
         until_decided(other, Store(tmp_path))
     (file,) = (tmp_path / "plans").glob("*.json")
+    with pytest.raises(InputError, match="has fixed 8 16; other looks need another --out"):
+        until_decided(asked, Store(tmp_path), looks=(8, 32))
     file.write_text("{}")
     with pytest.raises(StoreError, match="is no plan"):
         until_decided(asked, Store(tmp_path), looks=LOOKS)
@@ -254,6 +257,19 @@ def test_levels_are_those_of_the_literature():
     2.231)."""
     assert bounds((8, 16, 32, 64)) == pytest.approx((2.586, 2.560, 2.384, 2.231), abs=0.005)
     assert level(0, (8,)) == pytest.approx(0.05, abs=1e-3)
+
+
+@pytest.mark.parametrize("looks", [(64, 512), (32, 128, 512), (8, 16, 32, 64, 128, 256, 512, 1024)])
+def test_other_looks_spend_no_more_than_five_percent(looks):
+    """400,000 random walks: a share of 5 % is outside the bounds at some look, within five standard errors."""
+    valid_looks(looks)
+    rng, walks = np.random.default_rng(0), 400_000
+    walk, left, before = np.zeros(walks), np.zeros(walks, bool), 0
+    for n, bound in zip(looks, bounds(looks), strict=True):
+        walk += rng.normal(size=walks) * (n - before) ** 0.5
+        left |= np.abs(walk) / n**0.5 > bound
+        before = n
+    assert left.mean() == pytest.approx(0.05, abs=5 * (0.05 * 0.95 / walks) ** 0.5)
 
 
 def test_what_would_decide_a_claim_in_words():

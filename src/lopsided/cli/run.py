@@ -28,6 +28,7 @@ def run(
     seeds: int | None = None,
     set_: Annotated[tuple[str, ...], Parameter(name="--set", consume_multiple=True, negative="")] = (),
     until_decided: Annotated[bool, Parameter(negative="")] = False,
+    looks: Annotated[tuple[int, ...], Parameter(consume_multiple=True, negative="")] = (),
     for_: Annotated[str | None, Parameter(name="--for")] = None,
     devices_per_member: int = 1,
     across_hosts: Annotated[bool, Parameter(negative="")] = False,
@@ -55,6 +56,8 @@ def run(
         Changes to every arm's spec: key=value, for example --set steps=500 optimizer.lr=0.01.
     until_decided
         Then freeze the best settings and train new seeds, 8, 16, 32, 64, until every claim is decided.
+    looks
+        Other numbers of new seeds for --until-decided: --looks 32 128 512. Fixed before the first of them is trained.
     for_
         Stop cleanly when this time is over (of all targets together): 30m, 2h. The same command goes on.
     devices_per_member
@@ -75,24 +78,30 @@ def run(
     """
     from lopsided.runs.recipe_run import prepare
     from lopsided.runs.signals import duration
+    from lopsided.stats.sequential import valid_looks
     from lopsided.store.parts import Store
 
     asked_for = _every(targets, scale) if all_ else targets
     if not asked_for:
         raise InputError("run: takes a recipe, a file, or --all; `lopsided list` shows the recipes")
+    if looks and not until_decided:
+        raise InputError("--looks: belongs to --until-decided")
+    if looks:
+        valid_looks(looks)
     end = None if for_ is None else time.monotonic() + duration(for_)
     prepared = [(target, prepare(target, scale, seeds, set_)) for target in asked_for]
     if across_hosts and on is not None:
         raise InputError("--across-hosts: the hosts train here, together; leave --on out")
     if across_hosts and not _joined_as_head():
         return
+    until = looks if until_decided else None
     found: list[dict[str, Any]] = []
     for i, (target, asked) in enumerate(prepared):
         if len(prepared) > 1:
             print(f"lopsided: {asked.recipe.name}, {i + 1} of {len(prepared)}", file=sys.stderr)
         seconds = None if end is None else max(end - time.monotonic(), 0.001)
         runner = _runner(target, Store(out), on, workers, on_set, seconds, devices_per_member)
-        found.append(_one(asked, Store(out), runner, execution_of(devices_per_member), until_decided, seconds, as_json))
+        found.append(_one(asked, Store(out), runner, execution_of(devices_per_member), until, seconds, as_json))
         if not found[-1]["finished"]:
             said = f"lopsided: {for_} are over; what is computed is committed, and the same command goes on"
             print(said, file=sys.stderr)
@@ -132,11 +141,12 @@ def _one(
     store: Store,
     runner: Runner,
     execution: Execution,
-    until_decided: bool,
+    until: tuple[int, ...] | None,
     seconds: float | None,
     as_json: bool,
 ) -> dict[str, Any]:
-    """Train and decide one run, write its report, and print its outcome (unless `as_json`), which is returned."""
+    """Train and decide one run, write its report, and print its outcome (unless `as_json`), which is returned.
+    `until`: None, or the looks of `--until-decided`; none of them, the usual ones."""
     from lopsided.engines.choosing import require_engines
     from lopsided.report.live import Display, Screen
     from lopsided.runs import manifest
@@ -157,7 +167,7 @@ def _one(
         stopped_after(seconds, stop) as over,
         Display(Screen(), arms_now, asked.recipe.metric, log) as display,
     ):
-        done, left = _trained(asked, store, display, stop, until_decided, over, runner, execution)
+        done, left = _trained(asked, store, display, stop, until, over, runner, execution)
     store = store.as_of_now()
     found = found_in(asked, store)
     asked, claims = found.run, found.claims
@@ -229,7 +239,7 @@ def _trained(
     store: Store,
     display: Any,
     stop: threading.Event,
-    until: bool,
+    until: tuple[int, ...] | None,
     over: threading.Event,
     runner: Runner,
     execution: Execution,
@@ -239,8 +249,8 @@ def _trained(
     from lopsided.runs.until_decided import until_decided
 
     try:
-        if until and asked.scale != "smoke":  # which has no verdicts
-            return until_decided(asked, store, display, stop, runner=runner, execution=execution)[1], False
+        if until is not None and asked.scale != "smoke":  # which has no verdicts
+            return until_decided(asked, store, display, stop, until, runner, execution)[1], False
         return asked.train(store, display, stop, execution, runner), False
     except Stopped:
         if not over.is_set():

@@ -98,18 +98,22 @@ def until_decided(
     store: Store,
     progress: Callable[[Progress], None] | None = None,
     stop: threading.Event | None = None,
-    looks: tuple[int, ...] = LOOKS,
+    looks: tuple[int, ...] = (),
     runner: Runner = run,
     execution: Execution = DEFAULT,
 ) -> tuple[State, Done]:
     """Train what chooses, then look after look what open claims read. `looks` is how many judged seeds there are at
-    each one, for a new plan. Raises `Stopped` when `stop` is set."""
+    each one; none, those of the plan that the folder holds, or `LOOKS`. Raises `Stopped` when `stop` is set, and
+    `InputError` for other looks than the plan's: each further test is one more chance of a wrong verdict."""
     if not asked.recipe.claims:
         raise InputError(f"--until-decided: {asked.recipe.name} has no claims to decide")
     plan, done = read(asked, store), Done(0, 0, 0.0, 0)
+    if plan is not None and looks and looks != plan.looks:
+        planned = " ".join(map(str, plan.looks))
+        raise InputError(f"--looks: {_file(asked, store)} has fixed {planned}; other looks need another --out")
     if plan is None:
         done = asked.train(store, progress, stop, execution, runner)
-        plan = _write(asked, store.as_of_now(), looks)
+        plan = _write(asked, store.as_of_now(), looks or LOOKS)
     asked = _chose(asked, plan, store.as_of_now())
     while (state := replay(asked, plan, store.as_of_now())).wanted:
         judged = _seeds(plan, state.looks)

@@ -10,14 +10,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import scipy
+
+from lopsided.core.errors import InputError
 
 LOOKS = (8, 16, 32, 64)
 """Seeds that are there at each look."""
 SIDE = 0.025
 POINTS, WIDEST = 1201, 8.0
+EARLIEST = 128
+"""The last look has at most this many times the seeds of the first one: earlier looks could decide nothing, and the
+grid of `bounds` is too coarse for them."""
+
+
+def valid_looks(looks: Sequence[int]) -> None:
+    """Raise `InputError` unless `looks` can be planned."""
+    ascending = all(a < b for a, b in pairwise(looks))
+    if not (looks and ascending and looks[0] >= 2 and looks[-1] <= EARLIEST * looks[0]):
+        said = "numbers of seeds that grow, from 2 on, the last at most 128 times the first, for example 32 128 512"
+        raise InputError(f"--looks {' '.join(map(str, looks))}: {said}")
 
 
 @cache
