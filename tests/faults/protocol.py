@@ -133,7 +133,7 @@ class World:
 
     def _training(self, work: Any, store: Store, process: Process) -> Process:
         try:
-            Holder(work.leases, process.lease).require()
+            Holder(work.leases, process.lease).require(lambda: store.finished(process.lease.job))
         except LeaseLost:
             return replace(process, phase="looking", lease=None, step=0, parent="")
         return replace(process, phase="checked")
@@ -142,7 +142,7 @@ class World:
         """The commit; whatever happened since the check, it goes on."""
         step = process.step + 1
         engine = SimpleNamespace(step=step, seconds=0.0, device_kind="", spec=None, saved=lambda: None)
-        holder = SimpleNamespace(lease=process.lease, require=lambda: None)
+        holder = SimpleNamespace(lease=process.lease, require=lambda finished: None)
         with commits.Commits(store, self.members, DEFAULT, holder, CODE) as writing:
             parent = writing.commit(engine, process.step, process.parent, [], step == STEPS, Taken({}, 0, 0))
             writing.wait()

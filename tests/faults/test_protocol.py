@@ -38,7 +38,8 @@ def circles(graph):
 
 
 def test_every_stretch_is_read_once(parity, tmp_path, monkeypatch):
-    """Both processes commit the whole job, as two that never saw each other: one chain is read."""
+    """A process commits what it had begun to a job that another one has finished meanwhile: one chain is read, and it
+    does not go on."""
     world = World(tmp_path / "store", parity(steps=60), monkeypatch, one_host=False)
     state = State((), frozenset(), (Process("1"), Process("2")), 0)
 
@@ -50,7 +51,8 @@ def test_every_stretch_is_read_once(parity, tmp_path, monkeypatch):
     go("1", 4)  # begins, leases, resumes, checks
     state = world.minute(state, everyone=True)
     go("2", 8)  # takes over and finishes
-    go("1", 4)  # goes on: nobody holds the lease any more
+    go("1", 3)  # commits once more, hears that the job is finished, and has nothing left to do
+    assert next(p for p in state.processes if p.name == "1").phase == "done"
     store = world.put(state)
     assert [(part.start, part.step) for part in store.survey().good] == [(i, i + 1) for i in range(STEPS)]
-    assert len(store.survey().other) == STEPS
+    assert len(store.survey().other) == 1

@@ -87,6 +87,8 @@ def test_a_stopped_process_whose_job_was_taken_over_leaves_it(parity, tmp_path):
         stopped.send_signal(signal.SIGCONT)
         out, err = stopped.communicate(timeout=120)
     assert stopped.returncode == 0, err
+    assert "trained 0" in out
+    assert "left to that one" in err
     assert rows(tmp_path / "two") == rows(tmp_path / "one")
     assert Store(tmp_path / "two").survey().damaged == []
 

@@ -104,6 +104,45 @@ def test_a_part_that_was_swept_away_while_it_was_written_is_written_again(tmp_pa
     assert [part.step for part in store.parts()] == [5]
 
 
+def test_a_part_of_which_the_first_half_was_swept_away_is_written_again(tmp_path):
+    """What writes the state makes the folders that it needs, and so the swept one again: without its rows."""
+    store = Store(tmp_path)
+    store.require_writable()
+    tries = []
+
+    def save_state(folder):
+        tries.append(folder)
+        if len(tries) == 1:
+            store.sweep()
+        folder.mkdir(parents=True)
+        (folder / "w").write_text("1")
+
+    store.commit(fake_part(5, final=False), fake_rows(step=5), save_state)
+    assert len(tries) == 2
+    survey = store.survey()
+    assert [part.step for part in survey.good] == [5]
+    assert survey.damaged == []
+    assert [f.name for f in (tmp_path / "parts").iterdir()] == [fake_part(5).folder]
+
+
+def test_sweeping_takes_all_of_a_folder_or_nothing(tmp_path, monkeypatch):
+    """It used to remove file by file: a part committed meanwhile was left without some of its files."""
+    store = Store(tmp_path)
+    store.require_writable()
+    aside = tmp_path / "parts" / ".writing-1"
+    aside.mkdir()
+    (aside / "rows.parquet").write_text("1")
+    seen = []
+    monkeypatch.setattr("shutil.rmtree", lambda folder, ignore_errors: seen.append((folder.name, aside.exists())))
+    store.sweep()
+    ((name, there),) = seen
+    assert name.startswith(".swept-")
+    assert not there
+    monkeypatch.undo()
+    store.sweep()  # what a killed sweep left goes with the next
+    assert list((tmp_path / "parts").iterdir()) == []
+
+
 def test_unwritable_folder_is_one_line(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be written"):

@@ -57,10 +57,11 @@ class Commits:
         """Rows since the last commit and the state to go on from, in one part; returns its name. The final one is on
         disk when this returns. `taken` says where the part's seconds went, and what was done."""
         self.wait()
-        self.holder.require()
+        job = self.holder.lease.job
+        self.holder.require(lambda: self.store.finished(job))
         rows = {key: np.concatenate([p[key] for p in pending]) for key in pending[0]} if pending else no_rows()
         part = Part(
-            job=self.holder.lease.job,
+            job=job,
             start=start,
             step=engine.step,
             final=final,

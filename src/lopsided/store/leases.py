@@ -19,7 +19,7 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -202,12 +202,13 @@ class Holder:
         """Progress to be written with the next beat."""
         self.lease = self.lease._replace(step=step, seconds_left=seconds_left)
 
-    def require(self) -> None:
-        """Raise `LeaseLost` if another process has taken the job over. A lease whose file is gone is written again."""
+    def require(self, finished: Callable[[], bool]) -> None:
+        """Raise `LeaseLost` if another process has taken the job over, or finished it. A lease whose file is gone from
+        an unfinished job is written again; only then `finished` is asked."""
         file = self._leases.folder / f"{self.lease.job}.json"
         if self._leases.holds(self.lease):
             return
-        if file.exists():
+        if file.exists() or finished():
             raise LeaseLost(self.lease.job)
         with suppress(OSError):
             self._leases.write(self.lease)

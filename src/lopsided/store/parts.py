@@ -101,7 +101,8 @@ class Store:
                 replace_text(self.root / "store.json", json.dumps({"format": FORMAT}))
             probe = self.root / "parts" / f".writing-{uuid.uuid4().hex}"
             probe.mkdir()
-            probe.rmdir()
+            with suppress(FileNotFoundError):  # another process swept it away
+                probe.rmdir()
         except OSError as error:
             raise StoreError(f"out = {str(self.root)!r}: cannot be written ({error.strerror})") from None
 
@@ -176,6 +177,10 @@ class Store:
                 return ResumePoint(part, False, passed)
         return ResumePoint(None, False, passed)
 
+    def finished(self, job: str) -> bool:
+        """Whether a sound chain of parts leads to the end of a job."""
+        return any(part.job == job and part.final for part in self.survey().good)
+
     def path(self, part: Part | Summary) -> Path:
         return self.root / "parts" / part.folder
 
@@ -193,13 +198,15 @@ class Store:
             try:
                 aside.mkdir()  # with the permissions that the user's umask gives
                 self._write(aside, part, rows, save_state)
+                os.stat(aside / "rows.parquet")  # gone if what writes the state made a folder anew that was swept away
                 os.rename(aside, final)
                 sync(final.parent)
                 return
             except (OSError, *_database_errors()) as error:
-                if not aside.exists() and final.parent.is_dir() and attempt < 2:
-                    continue  # a process that took this one for dead swept it away
+                swept = isinstance(error, FileNotFoundError) or not aside.exists()
                 shutil.rmtree(aside, ignore_errors=True)
+                if swept and final.parent.is_dir() and attempt < 2:
+                    continue  # by a process that took this one for dead
                 why = getattr(error, "strerror", None) or str(error).splitlines()[0]
                 raise StoreError(
                     f"out = {str(self.root)!r}: cannot be written ({why}); everything committed so far is intact"
@@ -246,9 +253,13 @@ class Store:
         shutil.rmtree(aside, ignore_errors=True)
 
     def sweep(self) -> None:
-        """Remove what a killed process left half-written or half-removed; call only while no other process writes."""
+        """Remove what a killed process left half-written or half-removed; call only while no other process is known to
+        write. A folder is renamed first: one that was taken for dead loses all of its part or nothing."""
         for aside in (self.root / "parts").glob(".writing-*"):
-            shutil.rmtree(aside, ignore_errors=True)
+            with suppress(FileNotFoundError):
+                os.rename(aside, aside.with_name(f".swept-{uuid.uuid4().hex}"))
+        for swept in (self.root / "parts").glob(".swept-*"):
+            shutil.rmtree(swept, ignore_errors=True)
 
 
 def _database_errors() -> tuple[type[Exception], ...]:
