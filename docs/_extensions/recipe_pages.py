@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from lopsided.core.registry import registered
-from lopsided.report.text import claim_rows, hardly_differs, would_decide
+from lopsided.report.text import claim_rows, would_decide
 from lopsided.runs.catalog import COSTS
 from lopsided.runs.manifest import _flat
 from lopsided.stats.families import holm, q_values, shared
-from lopsided.stats.verdict import Claim
+from lopsided.stats.verdict import DECIDED, Claim
 
 DOCS = Path(__file__).parents[1]
 RESULTS = DOCS / "results.json"
 AT_PAPER_SCALE = DOCS / "paper-results.json"
 COUNTED: dict[str, Any] = json.loads(COSTS.read_text(encoding="utf-8"))
-ORDER = ("holds", "contradicted", "inconclusive", "not run")
+ORDER = (*DECIDED, "inconclusive", "not run")
 COLUMNS = "| claim | measured, 95 % interval | verdict | the paper |\n|---|---|---|---|"
 
 
@@ -146,7 +146,7 @@ def index(claims: dict[str, list[Claim]]) -> str:
     text = [
         "# Recipes",
         "Each recipe reproduces one figure or theorem: `lopsided run NAME`. In brackets: claims that hold, are "
-        "contradicted, are undecided.",
+        "contradicted, are of a negligible difference, are undecided.",
     ]
     for paper in sorted({r.paper for r in recipes}):
         text.append(f"## {paper}")
@@ -164,21 +164,20 @@ def matrix(claims: dict[str, list[Claim]], runs: dict[str, Any]) -> str:
     """Every claim with its verdict."""
     every = [c for many in claims.values() for c in many]
     counts, open_claims = Counter(c.verdict for c in every), waits_for()
-    decided = sum(counts[v] for v in ORDER[:3])
-    close = sum(hardly_differs(c) for c in every if c.verdict == "inconclusive")
+    tested = sum(counts[v] for v in ORDER[:-1])
     text = [
         "# What held, what did not",
-        f"{decided} claims of {len(runs)} recipes were tested at `laptop` scale, on settings smaller than the papers': "
-        f"**{counts['holds']} hold, {counts['contradicted']} are contradicted, {counts['inconclusive']} are "
-        f"inconclusive** ({close} of these are ratios with an interval within 25 % of 1: a difference, if any, is "
-        f"smaller). {counts['not run']} more wait for their run. The pages on [frequency](frequency.md), "
+        f"{tested} claims of {len(runs)} recipes were tested at `laptop` scale, on settings smaller than the papers': "
+        f"**{counts['holds']} hold, {counts['contradicted']} are contradicted, {counts['negligible']} are of a "
+        f"negligible difference (if any, one below 25 %, or below what the claim names), {counts['inconclusive']} are "
+        f"inconclusive**. {counts['not run']} more wait for their run. The pages on [frequency](frequency.md), "
         "[strength](strength.md) and repetition ([perceptrons](repetition.md), "
         "[transformers](repetition-transformers.md)) say what we make of them.",
         "Every row was printed by `lopsided check --json` from stored rows: an effect with its 95 % interval, decided "
         "by the test that the recipe names. A verdict is about the sizes that were run.",
         _together(every),
     ]
-    for verdict in ORDER[:3]:
+    for verdict in ORDER[:-1]:
         chosen = [c for c in every if c.verdict == verdict]
         wanted = verdict == "inconclusive"
         text.append(f"## {verdict.capitalize()} ({len(chosen)})")
@@ -198,7 +197,7 @@ def matrix(claims: dict[str, list[Claim]], runs: dict[str, Any]) -> str:
 def _together(every: list[Claim]) -> str:
     """What so many claims mean together."""
     tested = [c for c in every if c.verdict != "not run"]
-    q = [value for value, c in zip(q_values(tested), tested, strict=True) if c.verdict in ("holds", "contradicted")]
+    q = [value for value, c in zip(q_values(tested), tested, strict=True) if c.verdict in DECIDED]
     known = [value for value in q if value is not None]
     return (
         f"Equal comparisons of several recipes counted once, these are {len(shared(tested))} comparisons. If no "
@@ -212,11 +211,11 @@ def _counts(claims: list[Claim]) -> str:
     counts = Counter(c.verdict for c in claims)
     if not claims or counts["not run"] == len(claims):
         return "(not run yet)"
-    return f"({counts['holds']}, {counts['contradicted']}, {counts['inconclusive']})"
+    return f"({', '.join(str(counts[verdict]) for verdict in ORDER[:-1])})"
 
 
 def _tag(verdict: str) -> str:
-    return f"**{verdict}**" if verdict in ("holds", "contradicted") else verdict
+    return f"**{verdict}**" if verdict in DECIDED else verdict
 
 
 def _escaped(text: str) -> str:

@@ -32,7 +32,17 @@ from lopsided.results.every_setting import at_every_setting
 from lopsided.results.stored import Arm, Axis, Results
 from lopsided.results.sweeps import Tuned, best, bests
 from lopsided.stats import decisions
-from lopsided.stats.decisions import above, below, higher, members_above, near, slope_above, slope_below, slope_near
+from lopsided.stats.decisions import (
+    FIVE_POINTS,
+    above,
+    below,
+    higher,
+    members_above,
+    near,
+    slope_above,
+    slope_below,
+    slope_near,
+)
 from lopsided.stats.times import Times
 from lopsided.stats.verdict import Claim, Decision, Statement
 
@@ -93,6 +103,7 @@ def _times(r: Results, at: At, axis: Axis = "steps") -> Times:
 
 __all__ = [
     "AHEAD",
+    "FIVE_POINTS",
     "PALETTE",
     "SCALES",
     "Arm",

@@ -19,7 +19,7 @@ from lopsided.runs.recipe_run import RecipeRun
 from lopsided.runs.reports import write_report
 from lopsided.runs.targets import find, plain_arms, plain_curves
 from lopsided.runs.until_decided import Plan, looked, read, replay, until_decided
-from lopsided.stats.decisions import faster
+from lopsided.runs.until_decided import seeds_needed as seeds_for
 from lopsided.stats.sequential import bounds, level, seeds_needed, valid_looks
 from lopsided.stats.verdict import Claim, Statement
 from lopsided.store.parts import Store
@@ -90,7 +90,7 @@ def test_a_claim_may_name_an_arm_by_a_setting_that_is_not_the_best(tmp_path):
 def test_a_claim_reads_the_best_setting_after_others_of_its_sweep_have_stopped(tmp_path):
     def equal(r):
         times = best(r, data="fresh").times()
-        return faster(times, times, "steps")
+        return higher(times.time, times.time, "steps")
 
     claims = [
         Statement("fresh data are faster", "", ahead({"data": "fresh"}, of={"data": "rate 0.05"})),
@@ -283,21 +283,20 @@ def test_what_would_decide_a_claim_in_words():
     assert would_decide(replace(claim, verdict="holds"), None) == ""
 
 
-def test_more_seeds_are_not_asked_for_where_two_arms_hardly_differ():
-    fields = {"recipe": "r", "claim": "c", "paper": "", "measure": "within-seed ratio of steps to learn", "members": 16}
-    claim = Claim(**fields, interval=(0.9, 1.2), effect=1.1, verdict="inconclusive", scale="laptop", test="sign flips")
-    assert would_decide(claim, 10**6) == "nothing: a difference, if any, is below 25 %"
-    others = (
-        replace(claim, interval=(0.9, 1.3)),
-        replace(claim, interval=(0.79, 1.2)),
-        replace(claim, interval=(0.9, None)),
-        replace(claim, measure="within-seed difference of final accuracy"),
-        replace(
-            claim, test="sign flips, two one-sided tests against 1.1 and .909"
-        ),  # equal within 10 %: seeds can tell
-    )
-    for other in others:
-        assert would_decide(other, 25) == "~25 seeds"
+def test_seeds_that_would_show_that_there_is_no_difference_that_matters():
+    """Log ratios of mean 0 and sd .5 at 16 seeds: (1.645 + .84)^2 (.5 / log 1.25)^2 = 31.04, whatever p is."""
+    half = 1.96 * 0.5 / 16**0.5
+    fields = {"recipe": "r", "claim": "c", "paper": "", "measure": "within-seed ratio of steps to learn", "members": 32}
+    interval = (float(np.exp(-half)), float(np.exp(half)))
+    claim = Claim(
+        **fields, interval=interval, effect=1.0, verdict="inconclusive", scale="laptop", test="sign flips", p_value=1.0,
+        small=(0.8, 1.25),
+    )  # fmt: skip
+    assert seeds_for(claim, 16) == 32
+    assert seeds_for(replace(claim, small=None), 16) == 10**6
+    assert seeds_for(replace(claim, interval=(0.0, None)), 16) == 10**6
+    different = replace(claim, effect=1.5, interval=(1.2, 1.9), p_value=0.06)
+    assert seeds_for(different, 16) == seeds_needed(0.06, 16)
 
 
 def test_an_effect_with_one_known_end_is_a_bound():

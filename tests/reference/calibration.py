@@ -33,10 +33,11 @@ class Case(NamedTuple):
     kind: str
     truth: str
     wrong: tuple[Verdict, ...]
-    """Verdicts that are wrong under this truth; none: the effect is there, and `holds` is right."""
+    """Verdicts that are wrong under this truth; none: `right` is right."""
     draw: Draw
     limit: bool = False
     """A known limit of the test, which is printed and not asked for: see docs/deciding.md."""
+    right: Verdict = "holds"
 
 
 def logs(rng: np.random.Generator, n: int, spread: tuple[float, float], shared: float = SHARED) -> np.ndarray:
@@ -78,10 +79,19 @@ def cases() -> Iterator[Case]:
             lambda rng, n, q=never: decisions.as_fast(*arms(rng, n, 1.25, SPREAD, q), "steps").verdict,
         )  # fmt: skip
         yield Case(
+            "faster", f"1.25 times: not negligible{at}", ("negligible", "contradicted"),
+            lambda rng, n, q=never: decisions.faster(*arms(rng, n, 1.25, SPREAD, q), "steps").verdict,
+        )  # fmt: skip
+        yield Case(
             "not ahead", f"1.25 times, the bound{at}", ("holds", "contradicted"),
             lambda rng, n, q=never: decisions.not_ahead(*arms(rng, n, 1.25, SPREAD, q), "steps").verdict,
         )  # fmt: skip
     tight = (0.2, 0.2)
+    for ratio, wrong in ((1.25, ("negligible", "contradicted")), (1.0, ())):
+        yield Case(
+            "faster", f"{ratio:g} times, spread .2: {'not ' if wrong else ''}negligible", wrong,
+            lambda rng, n, r=ratio: decisions.faster(*arms(rng, n, r, tight, 0), "").verdict, right="negligible",
+        )  # fmt: skip
     yield Case(
         "as fast", "equal, spread .2", (), lambda rng, n: decisions.as_fast(*arms(rng, n, 1, tight, 0), "").verdict
     )
@@ -144,10 +154,10 @@ def _law(rng: np.random.Generator, n: int, slope: float):
 
 
 def share(case: Case, n: int, trials: int, seed: int = 0) -> float:
-    """Share of trials with a wrong verdict, or with `holds` where that is right."""
+    """Share of trials with a wrong verdict, or with the right one where there is one."""
     rng = np.random.default_rng([seed, n])
     found = [case.draw(rng, n) for _ in range(trials)]
-    return sum(v in (case.wrong or ("holds",)) for v in found) / trials
+    return sum(v in (case.wrong or (case.right,)) for v in found) / trials
 
 
 if __name__ == "__main__":

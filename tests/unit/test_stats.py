@@ -1,5 +1,8 @@
 """The verdict machinery: definitions, agreement with SciPy, calibration and power by simulation."""
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,8 +13,10 @@ from scipy import stats as sps
 from lopsided.stats import decisions
 from lopsided.stats.compare import centre, compare_gaps, compare_times, compare_values
 from lopsided.stats.signflip import centre_interval, sign_flip
+from lopsided.stats.slopes import of_points
 from lopsided.stats.times import Times, median, time_to_learn, time_to_reach
 from lopsided.stats.unpaired import log_rank_scores, permutation_tails
+from lopsided.stats.verdict import Claim, Decision, Statement
 from tests.reference import calibration
 
 
@@ -132,6 +137,46 @@ def test_known_bounds_when_an_arm_never_learns():
     assert claim.interval[1] is None
     both = decisions.faster(never, never, "steps")
     assert (both.verdict, both.effect) == ("inconclusive", None)
+
+
+def test_a_difference_that_is_certainly_small_is_negligible():
+    rng = np.random.default_rng(0)
+    one, other = (times(100 * rng.lognormal(0, 0.1, 24), np.inf) for _ in range(2))
+    found = decisions.faster(one, other, "steps")
+    assert found.verdict == "negligible"
+    assert found.small == (0.8, 1.25)
+    low, high = found.interval
+    assert 0.8 < low < high < 1.25
+    assert "two one-sided tests" in found.test
+    # Neither what is decided nor what is uncertain, and nothing where more is claimed than a difference.
+    assert decisions.faster(times(one.time * 1.2, np.inf), other, "steps").verdict == "holds"
+    wide = times(100 * rng.lognormal(0, 1.0, 24), np.inf)
+    assert decisions.faster(one, wide, "steps").verdict == "inconclusive"
+    assert decisions.faster(one, other, "steps", at_least=1.05).verdict != "negligible"
+    assert decisions.wider((one, other), (other, one), "steps").verdict == "negligible"
+    # Differences and slopes only within what the claim names.
+    close = rng.normal(0.5, 0.02, 24), rng.normal(0.5, 0.02, 24)
+    assert decisions.higher(*close, "accuracy").verdict == "inconclusive"
+    assert decisions.higher(*close, "accuracy", small=0.05).verdict == "negligible"
+    settings = np.array([8.0, 16.0, 32.0])
+    law = of_points(settings, settings**-0.5 * rng.lognormal(0, 0.05, (24, 3)))
+    assert decisions.slope_below(law, -0.5, "a against b").verdict == "inconclusive"
+    assert decisions.slope_below(law, -0.5, "a against b", small=0.1).verdict == "negligible"
+    assert decisions.slope_above(law, -0.5, "a against b", small=0.1).verdict == "negligible"
+
+
+def test_several_places_are_negligible_together():
+    small = Decision("m", 1.0, (0.9, 1.1), "negligible", 8, "t", 0.01)
+    assert decisions.everywhere([small, small], ["a", "b"]).verdict == "negligible"
+    assert decisions.everywhere([small, small._replace(verdict="holds")], ["a", "b"]).verdict == "inconclusive"
+
+
+def test_a_paper_number_is_not_replicated_by_a_negligible_difference():
+    claim = Statement("c", "p", lambda _: Decision("ratio", 1.0, (0.9, 1.1), "negligible", 8, "t"), number=2.0)
+    assert claim.decide(None, "r", "laptop").replicates == "not"
+    assert replace(claim, number=1.05).decide(None, "r", "laptop").replicates == "fully"
+    found = replace(claim.decide(None, "r", "laptop"), small=(0.8, 1.25))
+    assert Claim.of_json(json.loads(json.dumps(found.as_json()))) == found
 
 
 def test_at_least_asks_for_more_than_faster():

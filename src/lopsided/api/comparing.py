@@ -18,7 +18,13 @@ from lopsided.stats.verdict import Claim, Decision, Statement
 if TYPE_CHECKING:  # curves of anybody need no laboratory
     from lopsided.results.stored import Arm
 
-COLOURS = {"holds": "#0b6b3a", "contradicted": "#9b1c0c", "inconclusive": "#7a5200", "not run": "#4a5363"}
+COLOURS = {
+    "holds": "#0b6b3a",
+    "contradicted": "#9b1c0c",
+    "negligible": "#0d4f6e",
+    "inconclusive": "#7a5200",
+    "not run": "#4a5363",
+}
 
 
 class Verdict(NamedTuple):
@@ -28,7 +34,7 @@ class Verdict(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """ "holds", "contradicted" or "inconclusive"."""
+        """ "holds", "contradicted", "negligible" (a difference, if any, is below 25 %) or "inconclusive"."""
         return self.claim.verdict
 
     @property

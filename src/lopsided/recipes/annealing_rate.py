@@ -112,7 +112,7 @@ def better_share(k: int, worse: float):
 
 def gentler(k: int):
     return lambda r: slope_above(
-        difference(growth(r, k, "fixed"), growth(r, k, "self-annealed")), 0.0, f"difference of exponents, {TIME}"
+        difference(growth(r, k, "fixed"), growth(r, k, "self-annealed")), 0.0, f"difference of exponents, {TIME}", 0.2
     )
 
 

@@ -45,7 +45,9 @@ def arms(scale: ScaleName) -> Arms:
 
 
 def ends_higher(low: str, high: str, metric: str = "test/accuracy"):
-    return lambda r: higher(*(r[skills].final(metric) for skills in (low, high)), what="final accuracy")
+    return lambda r: higher(
+        *(r[skills].final(metric) for skills in (low, high)), what="final accuracy", small=FIVE_POINTS
+    )
 
 
 def figure(r: Results) -> Figure:

@@ -48,7 +48,7 @@ def every_setting_ends_below(law: str, other: dict[str, str]):
 
     def test(r):
         (high,) = finals(r, **other)
-        found = [higher(low, high, "final accuracy") for low in finals(r, law=law)]
+        found = [higher(low, high, "final accuracy", FIVE_POINTS) for low in finals(r, law=law)]
         setting, values = RIVALS[law]
         return decisions.everywhere(found, [f"{setting} {value:g}" for value in values])
 

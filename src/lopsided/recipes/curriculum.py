@@ -78,12 +78,14 @@ recipe = Recipe(
         Statement(
             "with a mixture of hops, a power law ends above uniform skills in uniform-test accuracy",
             "the power law accelerates training under a curriculum (fig. 11)",
-            lambda r: higher(final(r, MIXED | UNIFORM_SKILLS), final(r, MIXED | POWER), "final accuracy"),
+            lambda r: higher(final(r, MIXED | UNIFORM_SKILLS), final(r, MIXED | POWER), "final accuracy", FIVE_POINTS),
         ),
         Statement(
             "under uniform skills the mixture ends above training on 4 hops only",
             "uniform skills learn with the curriculum, not without (fig. 11, fig. 1)",
-            lambda r: higher(final(r, PLAIN | UNIFORM_SKILLS), final(r, MIXED | UNIFORM_SKILLS), "final accuracy"),
+            lambda r: higher(
+                final(r, PLAIN | UNIFORM_SKILLS), final(r, MIXED | UNIFORM_SKILLS), "final accuracy", FIVE_POINTS
+            ),
         ),
         Statement(
             "without a mixture, a power law spends fewer steps on plateaus than uniform skills",

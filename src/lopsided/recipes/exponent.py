@@ -34,7 +34,7 @@ def arms(scale: ScaleName) -> Arms:
 
 
 def ends_above(low, high, metric="test/accuracy", what="final accuracy"):
-    return lambda r: higher(r.arm(**low).final(metric), r.arm(**high).final(metric), what)
+    return lambda r: higher(r.arm(**low).final(metric), r.arm(**high).final(metric), what, FIVE_POINTS)
 
 
 def head_is_faster(slow, fast):

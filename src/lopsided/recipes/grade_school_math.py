@@ -65,7 +65,9 @@ def arms(scale: ScaleName) -> Arms:
 def ends_higher(low: str, high: str, form: str, metric: str = ANSWER):
     def test(r):
         return higher(
-            *(r.arm(form=form, skills=skills).final(metric) for skills in (low, high)), what="share of right answers"
+            *(r.arm(form=form, skills=skills).final(metric) for skills in (low, high)),
+            what="share of right answers",
+            small=FIVE_POINTS,
         )
 
     return test

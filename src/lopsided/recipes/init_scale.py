@@ -144,12 +144,14 @@ recipe = Recipe(
         Statement(
             "default scales: the small set ends with a higher accuracy",
             "the whole population is behind (fig. 5)",
-            lambda m: higher(m["all"]["default"], m["small"]["default"], "final test accuracy"),
+            lambda m: higher(m["all"]["default"], m["small"]["default"], "final test accuracy", FIVE_POINTS),
         ),
         Statement(
             "whole population: a smaller first and larger other layers beat the default",
             "no gap there (fig. 5)",
-            lambda m: higher(m["all"]["default"], m["all"]["region"], "final test accuracy, mean over the region"),
+            lambda m: higher(
+                m["all"]["default"], m["all"]["region"], "final test accuracy, mean over the region", FIVE_POINTS
+            ),
         ),
         Statement(
             "at its best scales the whole population is within .02 of the small set's best",
@@ -161,7 +163,9 @@ recipe = Recipe(
         Statement(
             "the small set is good (0.9) at a larger share of all scales",
             "much more robust (fig. 5)",
-            lambda m: higher(m["all"]["good"], m["small"]["good"], "share of cells with an accuracy of 0.9"),
+            lambda m: higher(
+                m["all"]["good"], m["small"]["good"], "share of cells with an accuracy of 0.9", FIVE_POINTS
+            ),
         ),
     ],
     figure=figure,

@@ -70,7 +70,9 @@ def world(r: Results) -> dict[str, Arm]:
 
 def ends_higher(low: str, high: str):
     def test(of):
-        return higher(*(of[skills].final("test/accuracy") for skills in (low, high)), what="final accuracy")
+        return higher(
+            *(of[skills].final("test/accuracy") for skills in (low, high)), what="final accuracy", small=FIVE_POINTS
+        )
 
     return test
 

@@ -82,13 +82,13 @@ def costs_more_when_steep(r):
     for a in (1.0, 2.0):
         fresh, few = (r.arm(alpha=a, data=each).final("skills/learned") for each in data)
         missed.append(fresh - few)
-    return higher(*missed, what="share of skills that only fresh samples teach")
+    return higher(*missed, what="share of skills that only fresh samples teach", small=FIVE_POINTS)
 
 
 def learns_more(high: float, low: float):
     def test(r):
         found = [r.arm(alpha=a, data=FEWER).final("skills/learned") for a in (low, high)]
-        return higher(*found, what="share of skills learned")
+        return higher(*found, what="share of skills learned", small=FIVE_POINTS)
 
     return test
 

@@ -75,12 +75,12 @@ recipe = Recipe(
         Statement(
             "… and ends with a lower test accuracy",
             "test accuracy stays low (fig. 28, right)",
-            lambda r: higher(*tested(r)[::-1], what="final test accuracy, default minus QK norm"),
+            lambda r: higher(*tested(r)[::-1], what="final test accuracy, default minus QK norm", small=FIVE_POINTS),
         ),
         Statement(
             "… so that training and test accuracy lie further apart",
             "over-fits (fig. 28)",
-            lambda r: higher(*apart(r), what="training minus test accuracy at the end"),
+            lambda r: higher(*apart(r), what="training minus test accuracy at the end", small=FIVE_POINTS),
         ),
     ],
     figure=figure,

@@ -29,7 +29,7 @@ def ends_above_uniform(order):
     def final(r, **at):
         return r.arm(**at).final("test/accuracy")
 
-    return lambda r: higher(final(r, skills="uniform"), final(r, order=order), "final accuracy")
+    return lambda r: higher(final(r, skills="uniform"), final(r, order=order), "final accuracy", FIVE_POINTS)
 
 
 def lexicographic_is_ahead_of(order):

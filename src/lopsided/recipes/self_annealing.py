@@ -74,7 +74,7 @@ def ahead_of(task: str, law: str):
 def ends_above(task: str, law: str):
     def test(r):
         low, high = (r.arm(task=task, law=each).final("test/accuracy") for each in (law, "self-annealed"))
-        return higher(low, high, "final accuracy")
+        return higher(low, high, "final accuracy", FIVE_POINTS)
 
     return test
 

@@ -52,7 +52,7 @@ def ends_above(group: str, laws: dict[str, Any]):
     def test(r):
         ours = r.arm(group=group, law="self-annealed").final("test/accuracy")
         finals = [r.arm(group=group, law=law).final("test/accuracy") for law in laws]
-        return decisions.everywhere([higher(low, ours, "final accuracy") for low in finals], list(laws))
+        return decisions.everywhere([higher(low, ours, "final accuracy", FIVE_POINTS) for low in finals], list(laws))
 
     return test
 

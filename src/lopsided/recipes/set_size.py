@@ -44,7 +44,7 @@ def figure(r: Results) -> Figure:
 
 def ends_higher(r):
     ends = [best(r, **which).curve("test/accuracy")[:, -1] for which in (SMALLEST, MIDDLE)]
-    return higher(*ends, what="final test accuracy")
+    return higher(*ends, what="final test accuracy", small=FIVE_POINTS)
 
 
 recipe = Recipe(

@@ -36,7 +36,7 @@ def arms(scale: ScaleName) -> Arms:
 
 def power_ends_higher(r):
     uniform, power = (r[skills].final("test/accuracy") for skills in ("uniform", "power law"))
-    return higher(uniform, power, "final accuracy")
+    return higher(uniform, power, "final accuracy", FIVE_POINTS)
 
 
 def uniform_stays_at_chance(r):

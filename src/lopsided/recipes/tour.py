@@ -115,7 +115,9 @@ recipe = Recipe(
         Statement(
             "frequency: power-law skills end above uniform skills",
             "learned against chance (A, fig. 1)",
-            lambda r: higher(*(r[law].final("test/accuracy") for law in list(LAWS)[:2]), what="final accuracy"),
+            lambda r: higher(
+                *(r[law].final("test/accuracy") for law in list(LAWS)[:2]), what="final accuracy", small=FIVE_POINTS
+            ),
         ),
         Statement(
             "frequency: an annealed law reaches 90 % with less compute than a fixed one",

@@ -40,7 +40,8 @@ def as_json(advice: Advice) -> Mapping[str, Any]:
 
 def _effect(found: Decision) -> str:
     claim = _claim(found)
-    said = {"holds": "better", "contradicted": "worse"}.get(found.verdict, "not certainly better")
+    words = {"holds": "better", "contradicted": "worse", "negligible": "neither better nor worse by 25 %"}
+    said = words.get(found.verdict, "not certainly better")
     return f"{said}, {effect_text(claim)} ({found.members} members)"
 
 

@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 
 MOST_WORKERS = 8
 """Workers that are named."""
-COLOURS = {"holds": "bold green", "contradicted": "bold red", "inconclusive": "yellow", "not run": "dim"}
+COLOURS = {
+    "holds": "bold green",
+    "contradicted": "bold red",
+    "negligible": "bold cyan",
+    "inconclusive": "yellow",
+    "not run": "dim",
+}
 
 
 def recipe_table(recipes: Sequence[dict[str, Any]]) -> None:

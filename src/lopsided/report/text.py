@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lopsided.stats.verdict import AT_AN_END, EQUIVALENCE
+from lopsided.stats.verdict import AT_AN_END
 from lopsided.store.status import TIMES
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def effect_text(claim: Claim) -> str:
     low, high = claim.interval
     if claim.effect is None:
         return f"unknown: too few members learned ({claim.measure})"
-    open_below = low is None or (low == 0 and _is_ratio(claim))
+    open_below = low is None or (low == 0 and claim.is_ratio)
     bound = {(False, True): "≥ ", (True, False): "≤ "}.get((open_below, high is None), "")
     text = f"[{number(low) if low is not None else '−∞'}, {number(high) if high is not None else '∞'}]"
     return f"{bound}{number(claim.effect)} {text} {claim.measure}"
@@ -55,40 +55,17 @@ MANY = 1000
 """Seeds beyond which another setting is wanted, not more seeds."""
 
 
-CLOSE = 1.25
-"""A ratio whose whole interval lies within this factor of 1 is of no difference that would matter."""
-
-
 def would_decide(claim: Claim, seeds: int | None) -> str:
     """What an undecided claim waits for; nothing for others. `seeds` is how many an arm would probably do."""
     if claim.verdict != "inconclusive":
         return ""
     if AT_AN_END in claim.test:
         return "a wider sweep"
-    if hardly_differs(claim):
-        return NO_DIFFERENCE
     if claim.effect is None:
         return "longer runs"  # too few members learned
     if seeds is None:
         return "more seeds"  # one condition of its test is met, another is not, and says no number
     return f"~{seeds:,} seeds" if seeds <= MANY else f"> {MANY:,} seeds"
-
-
-NO_DIFFERENCE = f"nothing: a difference, if any, is below {CLOSE - 1:.0%}".replace("%", " %")
-"""In place of seeds, where `hardly_differs`."""
-
-
-def hardly_differs(claim: Claim) -> bool:
-    """Whether a ratio is so well known, and so near 1, that which side is ahead hardly matters: more seeds would only
-    say on which side of 1 it lies."""
-    low, high = claim.interval
-    if low is None or high is None or not _is_ratio(claim) or EQUIVALENCE in claim.test:
-        return False
-    return low >= 1 / CLOSE and high <= CLOSE
-
-
-def _is_ratio(claim: Claim) -> bool:
-    return "ratio" in claim.measure.split()
 
 
 def judged_by(judged: int | None, chose: int, shown: int, problem: str) -> str:

@@ -9,7 +9,7 @@ from lopsided.core.recipe import Recipe
 from lopsided.results.stored import Results
 from lopsided.results.sweeps import Tuned
 from lopsided.stats.selection import FOLDS, folds
-from lopsided.stats.verdict import AT_AN_END, Claim
+from lopsided.stats.verdict import AT_AN_END, DECIDED, Claim
 
 
 def decide(recipe: Recipe, results: Results) -> list[Claim]:
@@ -58,6 +58,6 @@ def _with_edges(claim: Claim, choices: Sequence[Tuned]) -> Claim:
     ends = {f"{key} = {arm.coordinates[key]:g} of {t.name!r}" for t in choices for arm, key in t.edges}
     if not ends:
         return claim
-    verdict = "inconclusive" if claim.verdict in ("holds", "contradicted") else claim.verdict
+    verdict = "inconclusive" if claim.verdict in DECIDED else claim.verdict
     said = f"{claim.test}; {AT_AN_END}: {', '.join(sorted(ends))}"
     return replace(claim, verdict=verdict, test=said)

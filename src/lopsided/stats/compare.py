@@ -147,8 +147,10 @@ def compare_values(a: np.ndarray, b: np.ndarray, level: float = 0.95) -> Compari
     )
 
 
-def compare_gaps(narrow: tuple[Times, Times], wide: tuple[Times, Times], level: float = 0.95) -> Comparison:
-    """Ratio of two gaps, (slow / fast of `wide`) / (slow / fast of `narrow`), within seeds.
+def compare_gaps(
+    narrow: tuple[Times, Times], wide: tuple[Times, Times], null: float = 1.0, level: float = 0.95
+) -> Comparison:
+    """Ratio of two gaps, (slow / fast of `wide`) / (slow / fast of `narrow`), within seeds, tested against `null`.
 
     All members of all arms learned: the mean log ratio, by sign flips. Otherwise some ratios are known only to lie
     above or below a number, and a mean may be anything: the median is tested instead, by the sign test, its interval is
@@ -163,26 +165,27 @@ def compare_gaps(narrow: tuple[Times, Times], wide: tuple[Times, Times], level: 
     with np.errstate(invalid="ignore"):
         least, most = low_w - high_n, high_w - low_n
     least, most = np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
+    at = float(np.log(null))
     if np.isfinite(least).all() and np.isfinite(most).all():  # then both are the same numbers
-        effect, (low, high), tails = float(least.mean()), centre_interval(least, level), sign_flip(least)
+        effect, (low, high), tails = float(least.mean()), centre_interval(least, level), sign_flip(least - at)
         estimand, test = "within-seed ratio of two gaps in", "sign flips"
     else:
         middles = float(median(least)), float(median(most))
         effect = next((m for m in middles if np.isfinite(m)), np.nan)
-        (low, above), (high, below) = _median_above(least, level), _median_above(-most, level)
+        (low, above), (high, below) = _median_above(least, at, level), _median_above(-most, -at, level)
         high, tails = -high, Tails(above, below)
         estimand, test = "median within-seed ratio of two gaps in", "sign test"
     effect, low, high = (float(np.exp(v)) for v in (effect, low, high))
     return Comparison(effect, low, high, tails, estimand, f"{test} of within-seed log ratios")
 
 
-def _median_above(least: np.ndarray, level: float) -> tuple[float, float]:
+def _median_above(least: np.ndarray, null: float, level: float) -> tuple[float, float]:
     """Of numbers that are at least `least` (M,): the lower end of their median's interval, and the p-value of the
-    median lying above 0. Members that tie (within rounding) do not speak for it."""
+    median lying above `null`. Members that tie (within rounding) do not speak for it."""
     n = len(least)
     place = int(scipy.stats.binom.ppf((1 - level) / 2, n, 0.5))  # so many are below the median less often than that
     low = float(np.sort(least)[place - 1]) if place else -np.inf
-    count = int((least > SLACK).sum())
+    count = int((least > null + SLACK).sum())
     return low, float(scipy.stats.binomtest(count, n, alternative="greater").pvalue)
 
 

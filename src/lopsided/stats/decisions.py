@@ -4,11 +4,16 @@ Times are `Times` with censored members, values are (M,) numbers of M members, l
 Members of two arms are paired by their place. A claim of an effect is tested on both sides at 5 %: p-value and 95 %
 interval have to agree. A claim of an equivalence takes two one-sided tests at 5 % each, and its interval is the 90 %
 one that belongs to them; what contradicts it lies outside by a test at 2.5 %.
+
+A claim of a difference that neither test decides may be `negligible`: the equivalence test finds that the difference is
+below 25 % (`QUARTER`), or below what the claim names as small. Three questions at one sample cost no more errors than
+one: at equality only the two one-sided tests of a difference can be wrong, at a difference of the margin only the
+equivalence (J. J. Goeman, A. Solari, T. Stijnen, "Three-sided hypothesis testing", 2010).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -20,6 +25,12 @@ from lopsided.stats.times import Times
 from lopsided.stats.verdict import EQUIVALENCE, Decision, Verdict
 
 ROUNDING = 1e-9
+QUARTER = 1.25
+"""Ratios within this factor of 1 are of no difference that would matter."""
+SMALL_RATIO = 1 / QUARTER, QUARTER
+FIVE_POINTS = 0.05
+"""Accuracies, and other shares, within this of one another are of no difference that would matter."""
+Side = Callable[[Comparison, float], Verdict]
 _level: ContextVar[float] = ContextVar("level", default=0.05)
 
 
@@ -40,49 +51,60 @@ def _covers(equivalence: bool = False) -> float:
 
 
 def faster(slow: Times, fast: Times, axis: str, at_least: float = 1.0) -> Decision:
-    """`fast` learns in less of `axis` than `slow`, by more than a factor `at_least`."""
+    """`fast` learns in less of `axis` than `slow`, by more than a factor `at_least`. Without one, a difference that is
+    certainly below 25 % is `negligible`."""
     c = compare_times(slow, fast, at_least, _covers())
-    return _decision(_time(axis), c, _above(c, at_least), _members(slow, fast), _p(c))
+    found = _decision(_time(axis), c, _above(c, at_least), _members(slow, fast), _p(c))
+    return _unless_small(found, SMALL_RATIO, lambda: as_fast(slow, fast, axis)) if at_least == 1 else found
 
 
 def everywhere(found: Sequence[Decision], where: Sequence[str]) -> Decision:
-    """One claim at several places: it holds if it holds at each of them, and is contradicted if it is at one (an
-    intersection-union test, which needs no correction). Effect and interval are those of the place with the largest
-    p-value."""
+    """One claim at several places: it holds, or is negligible, if it does at each of them, and is contradicted if it is
+    at one (an intersection-union test, which needs no correction). Effect and interval are those of the place with the
+    largest p-value."""
     p_values = [1.0 if each.p_value is None else each.p_value for each in found]
     weakest = found[int(np.argmax(p_values))]
     verdicts = {each.verdict for each in found}
     verdict: Verdict = "contradicted" if "contradicted" in verdicts else "inconclusive"
-    if verdicts == {"holds"}:
-        verdict = "holds"
+    if len(verdicts) == 1:
+        verdict = found[0].verdict
     each_p = ", ".join(f"{p:.3g} {at}" for p, at in zip(p_values, where, strict=True))
     return weakest._replace(verdict=verdict, test=f"{weakest.test}; at each place p = {each_p}; the weakest is shown")
 
 
-def as_fast(slow: Times, fast: Times, axis: str, within: float = 1.25) -> Decision:
+def as_fast(slow: Times, fast: Times, axis: str, within: float = QUARTER) -> Decision:
     """Neither arm is more than a factor `within` faster: an equivalence."""
     over, under = (compare_times(slow, fast, bound, _covers(equivalence=True)) for bound in (within, 1 / within))
-    verdict = _equivalent(over, under, within, 1 / within)
-    said = _between(over, under, within, 1 / within)
-    return _decision(_time(axis), over, verdict, _members(slow, fast), said, _larger(over, under))
+    return _equivalence(_time(axis), over, under, within, 1 / within, _members(slow, fast))
 
 
-def not_ahead(slow: Times, fast: Times, axis: str, within: float = 1.25) -> Decision:
+def not_ahead(slow: Times, fast: Times, axis: str, within: float = QUARTER) -> Decision:
     """`fast` is not more than a factor `within` ahead (one side of `as_fast`)."""
     c = compare_times(slow, fast, within, _covers())
     return _decision(_time(axis), c, _below(c, within), _members(slow, fast), _p(c, f"below {within:.3g}"))
 
 
 def wider(narrow: tuple[Times, Times], wide: tuple[Times, Times], axis: str) -> Decision:
-    """The gap slow / fast of `wide` exceeds that of `narrow`."""
-    c = compare_gaps(narrow, wide, _covers())
-    return _decision(_time(axis), c, _above(c, 1.0), _members(*narrow, *wide), _p(c))
+    """The gap slow / fast of `wide` exceeds that of `narrow`. If they certainly differ by less than 25 %, the
+    difference is `negligible`."""
+    c, members = compare_gaps(narrow, wide, 1.0, _covers()), _members(*narrow, *wide)
+
+    def equal() -> Decision:
+        under, over = (compare_gaps(narrow, wide, end, _covers(equivalence=True)) for end in SMALL_RATIO)
+        return _equivalence(_time(axis), over, under, QUARTER, 1 / QUARTER, members)
+
+    return _unless_small(_decision(_time(axis), c, _above(c, 1.0), members, _p(c)), SMALL_RATIO, equal)
 
 
-def higher(low: np.ndarray, high: np.ndarray, what: str) -> Decision:
-    """`high` exceeds `low`."""
+def higher(low: np.ndarray, high: np.ndarray, what: str, small: float | None = None) -> Decision:
+    """`high` exceeds `low`. If the mean within-seed difference certainly lies within `small` of 0, it is
+    `negligible`."""
     c = compare_values(low, high, _covers())
-    return _decision(what, c, _above(c, 0.0), len(low) + len(high), _p(c))
+    found = _decision(what, c, _above(c, 0.0), len(low) + len(high), _p(c))
+    if small is None or len(low) != len(high):
+        return found
+    equal = near(high - low, 0.0, small, f"within-seed difference of {what}")
+    return _unless_small(found, (-small, small), lambda: equal._replace(members=found.members))
 
 
 def below(values: np.ndarray, bound: float, what: str, ratio: bool = False) -> Decision:
@@ -101,8 +123,7 @@ def near(values: np.ndarray, expected: float, within: float, what: str) -> Decis
     """The mean of `values` equals `expected` up to `within`: an equivalence."""
     top, bottom = expected + within, expected - within
     over, under = (centre(values, bound, _covers(equivalence=True)) for bound in (top, bottom))
-    verdict = _equivalent(over, under, top, bottom)
-    return _decision(what, over, verdict, len(values), _between(over, under, top, bottom), _larger(over, under))
+    return _equivalence(what, over, under, top, bottom, len(values))
 
 
 def members_above(meets: np.ndarray, bound: float, what: str) -> Decision:
@@ -115,20 +136,25 @@ def slope_near(law: PowerLaw, expected: float, within: float, of: str) -> Decisi
     """The slope equals `expected` up to `within`: an equivalence."""
     top, bottom = expected + within, expected - within
     over, under = (_of_slope(law, bound, equivalence=True) for bound in (top, bottom))
-    verdict, said = _equivalent(over, under, top, bottom), _between(over, under, top, bottom)
-    return _slope(law, over, verdict, said, of, _larger(over, under))
+    return _windowed(_equivalence(f"of {of}", over, under, top, bottom, law.members), law, of)
 
 
-def slope_below(law: PowerLaw, bound: float, of: str) -> Decision:
-    """The slope lies below `bound`."""
+def slope_below(law: PowerLaw, bound: float, of: str, small: float | None = None) -> Decision:
+    """The slope lies below `bound`. If it certainly lies within `small` of it, the difference is `negligible`."""
+    return _beside(law, bound, of, _below, f"below {bound:.3g}", small)
+
+
+def slope_above(law: PowerLaw, bound: float, of: str, small: float | None = None) -> Decision:
+    """The slope lies above `bound`. If it certainly lies within `small` of it, the difference is `negligible`."""
+    return _beside(law, bound, of, _above, f"above {bound:.3g}", small)
+
+
+def _beside(law: PowerLaw, bound: float, of: str, side: Side, where: str, small: float | None) -> Decision:
     c = _of_slope(law, bound)
-    return _slope(law, c, _below(c, bound), _p(c, f"below {bound:.3g}"), of)
-
-
-def slope_above(law: PowerLaw, bound: float, of: str) -> Decision:
-    """The slope lies above `bound`."""
-    c = _of_slope(law, bound)
-    return _slope(law, c, _above(c, bound), _p(c, f"above {bound:.3g}"), of)
+    found = _windowed(_decision(f"of {of}", c, side(c, bound), law.members, _p(c, where)), law, of)
+    if small is None:
+        return found
+    return _unless_small(found, (bound - small, bound + small), lambda: slope_near(law, bound, small, of))
 
 
 def _of_slope(law: PowerLaw, bound: float, equivalence: bool = False) -> Comparison:
@@ -185,17 +211,27 @@ def _members(*arms: Times) -> int:
     return sum(len(times.time) for times in arms)
 
 
-def _larger(over: Comparison, under: Comparison) -> float:
-    """The p-value of an equivalence: the larger one of its two tests."""
-    return max(over.tails.below, under.tails.above)
-
-
-def _slope(
-    law: PowerLaw, c: Comparison, verdict: Verdict, test: str, of: str, p_value: float | None = None
-) -> Decision:
+def _windowed(found: Decision, law: PowerLaw, of: str) -> Decision:
+    """The decision on a slope, with the stretch that the law was fitted on."""
     ends = " to ".join(f"{v:,.0f}" if v >= 100 else f"{v:.3g}" for v in (law.begins, law.ends))
     window = f"from {ends}, {of.rsplit(' against ', 1)[-1]}"
-    return _decision(f"of {of}", c, verdict, law.members, f"{test}; power law {window}", p_value)
+    return found._replace(test=f"{found.test}; power law {window}")
+
+
+def _equivalence(
+    measure: str, over: Comparison, under: Comparison, top: float, bottom: float, members: int
+) -> Decision:
+    """From comparisons with the two ends of what counts as equal; the p-value is the larger one of the two tests."""
+    verdict, said = _equivalent(over, under, top, bottom), _between(over, under, top, bottom)
+    return _decision(measure, over, verdict, members, said, max(over.tails.below, under.tails.above))
+
+
+def _unless_small(found: Decision, small: tuple[float, float], equal: Callable[[], Decision]) -> Decision:
+    """What a test of a difference found; where it decides nothing and `equal` holds, that the difference is one of the
+    `small` ones."""
+    if found.verdict == "inconclusive" and (closer := equal()).verdict == "holds":
+        found = closer._replace(verdict="negligible")
+    return found._replace(small=small)
 
 
 def _decision(

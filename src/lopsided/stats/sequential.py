@@ -67,3 +67,14 @@ def seeds_needed(p_value: float, seeds: int, power: float = 0.8, side: float = S
     z = float(scipy.stats.norm.isf(max(p_value / 2, 1e-12)))
     wanted = float(scipy.stats.norm.isf(side) + scipy.stats.norm.ppf(power))
     return int(np.ceil(seeds * (wanted / z) ** 2)) if z > 1e-3 else 10**6
+
+
+def seeds_to_equal(
+    effect: float, low: float, high: float, small: tuple[float, float], seeds: int, power: float = 0.8
+) -> int:
+    """Seeds at which an effect that is measured between `low` and `high` (95 %) would be found to lie within `small`
+    with a probability of `power`, if it is the measured one."""
+    error = (high - low) / 2 / float(scipy.stats.norm.isf(SIDE))
+    room = min(effect - small[0], small[1] - effect)
+    wanted = float(scipy.stats.norm.isf(2 * SIDE) + scipy.stats.norm.ppf(power)) * error
+    return int(np.ceil(seeds * (wanted / room) ** 2)) if room > 1e-3 * wanted else 10**6

@@ -15,7 +15,11 @@ AT_AN_END = "best at the end of its sweep"
 """Words in a claim's `test`: the best of the swept settings is the first or last one, so the claim stays undecided."""
 EQUIVALENCE = "two one-sided tests"
 """Words in the test of a claim that two things are equal up to a margin."""
-Verdict = Literal["holds", "contradicted", "inconclusive", "not run"]
+Verdict = Literal["holds", "contradicted", "negligible", "inconclusive", "not run"]
+"""`negligible`: the claim is of a difference, and a difference, if any, is too small to matter (below 25 % for ratios,
+below what the claim names for others)."""
+DECIDED: tuple[Verdict, ...] = ("holds", "contradicted", "negligible")
+"""Verdicts that more seeds are not asked about."""
 Replication = Literal["fully", "in direction", "not", ""]
 
 
@@ -31,6 +35,8 @@ class Decision(NamedTuple):
     test: str
     p_value: float | None = None
     """Two-sided, or the larger one of an equivalence's two; None where there is no such test."""
+    small: tuple[float, float] | None = None
+    """Effects between these two are too small to matter; None where the claim is not of a difference."""
 
 
 NOT_RUN = Decision("", None, (None, None), "not run", 0, "")
@@ -38,7 +44,7 @@ NOT_RUN = Decision("", None, (None, None), "not run", 0, "")
 
 @dataclass(frozen=True)
 class Claim:
-    """One falsifiable sentence with what was measured; the fields from `measure` to `p_value` are those of
+    """One falsifiable sentence with what was measured; the fields from `measure` to `small` are those of
     `Decision`."""
 
     recipe: str
@@ -52,21 +58,27 @@ class Claim:
     scale: str
     test: str
     p_value: float | None = None
+    small: tuple[float, float] | None = None
     number: float | None = None
     """What the paper reports, in the unit of the effect."""
     history: str = ""
     """What of the claim, its test or its setting was changed after rows had been seen."""
 
     @property
+    def is_ratio(self) -> bool:
+        """Whether the effect is a ratio, so that it is known as well on either side of 1 on a log scale."""
+        return "ratio" in self.measure.split()
+
+    @property
     def replicates(self) -> Replication:
         """Whether the paper's number is measured again: it lies in the interval, or only the direction is the same.
         Empty where the paper gives no number, or nothing is decided."""
         low, high = self.interval
-        if self.number is None or self.verdict not in ("holds", "contradicted"):
+        if self.number is None or self.verdict not in DECIDED:
             return ""
-        if self.verdict == "contradicted":
-            return "not"
         inside = (low is None or low <= self.number) and (high is None or self.number <= high)
+        if self.verdict == "contradicted" or (self.verdict == "negligible" and not inside):
+            return "not"
         return "fully" if inside else "in direction"
 
     def as_json(self) -> dict[str, Any]:
@@ -76,7 +88,8 @@ class Claim:
     def of_json(cls, data: Mapping[str, Any]) -> Claim:
         """What `as_json` gave."""
         fields = {key: value for key, value in data.items() if key not in ("replicates", "seeds_needed")}
-        return cls(**{**fields, "interval": tuple(data["interval"])})
+        pairs = {key: tuple(data[key]) for key in ("interval", "small") if data.get(key) is not None}
+        return cls(**{**fields, **pairs})
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,13 @@ from dash import dcc, html
 from lopsided.explore.draw import nothing
 from lopsided.report.plotly_draw import CONFIG
 
-COLOURS = {"holds": "holds", "contradicted": "contradicted", "inconclusive": "inconclusive", "not run": "not-run"}
+COLOURS = {
+    "holds": "holds",
+    "contradicted": "contradicted",
+    "negligible": "negligible",
+    "inconclusive": "inconclusive",
+    "not run": "not-run",
+}
 """Style of each verdict."""
 FEW = 6
 """Controls of a list that are shown at once."""
