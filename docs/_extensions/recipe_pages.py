@@ -198,9 +198,11 @@ def _together(every: list[Claim]) -> str:
     """What so many claims mean together."""
     tested = [c for c in every if c.verdict != "not run"]
     q = [value for value, c in zip(q_values(tested), tested, strict=True) if c.verdict in DECIDED]
-    known = [value for value in q if value is not None]
+    known, once = [value for value in q if value is not None], shared(tested)
+    open_ones = sum(group[0].verdict == "inconclusive" for group in once)
     return (
-        f"Equal comparisons of several recipes counted once, these are {len(shared(tested))} comparisons. If no "
+        f"Equal comparisons of several recipes counted once, these are {len(once)} comparisons, of which {open_ones} are "
+        f"inconclusive ({open_ones / len(once):.0%}). If no "
         f"effect were real, up to {0.05 * len(tested):.0f} verdicts would be expected by chance. Of {len(q)} decided "
         f"claims {len(known)} have a p-value in the file, {sum(v <= 0.05 for v in known)} of them with q ≤ .05 (the "
         "share of chance findings among claims with a p-value as small)."

@@ -163,7 +163,7 @@ def share(case: Case, n: int, trials: int, seed: int = 0) -> float:
 if __name__ == "__main__":
     asked = int(sys.argv[1]) if len(sys.argv) > 1 else 400
     every = list(cases())
-    for wrong, title in ((True, "wrong verdicts, %"), (False, "`holds` where it is right, %")):
+    for wrong, title in ((True, "wrong verdicts, %"), (False, "the right verdict, %")):
         print(f"| claim | truth | {title}: 8 seeds | 16 | 24 | 64 |\n|---|---|---|---|---|---|", flush=True)
         for case in every:
             if bool(case.wrong) == wrong:
