@@ -201,8 +201,8 @@ def _together(every: list[Claim]) -> str:
     known, once = [value for value in q if value is not None], shared(tested)
     open_ones = sum(group[0].verdict == "inconclusive" for group in once)
     return (
-        f"Equal comparisons of several recipes counted once, these are {len(once)} comparisons, of which {open_ones} are "
-        f"inconclusive ({open_ones / len(once):.0%}). If no "
+        f"Equal comparisons of several recipes counted once, these are {len(once)} comparisons, of which {open_ones} "
+        f"({100 * open_ones / len(once):.0f} %) are inconclusive. If no "
         f"effect were real, up to {0.05 * len(tested):.0f} verdicts would be expected by chance. Of {len(q)} decided "
         f"claims {len(known)} have a p-value in the file, {sum(v <= 0.05 for v in known)} of them with q ≤ .05 (the "
         "share of chance findings among claims with a p-value as small)."

@@ -71,7 +71,7 @@ def test_replace():
 
 def test_results_compare_and_print(results):
     verdict = results.compare("fresh", "small").faster(at=0.9)
-    assert verdict.verdict in ("holds", "contradicted", "inconclusive")
+    assert verdict.verdict in ("holds", "contradicted", "negligible", "inconclusive")
     assert "small reaches test/accuracy 0.9 in fewer samples than fresh" in str(verdict)
     assert "<b" in verdict._repr_html_()
     assert results.compare("fresh", "small", axis="steps").as_fast(at=0.9).claim.members == 8
@@ -109,7 +109,7 @@ def test_anybody_s_curves_are_compared():
     assert verdict.verdict == "holds"
     assert verdict.effect > 1.3
     assert lop.compare(slow, slow).as_fast(at=0.5, within=1.25).verdict == "holds"
-    assert lop.compare(slow, slow).faster(at=0.5).verdict == "inconclusive"
+    assert lop.compare(slow, slow).faster(at=0.5).verdict == "negligible"
     assert lop.compare(1 - slow, 0.5 - slow).lower().verdict == "holds"
     for bad in ([1.0, 2.0], [["a"]], []):
         with pytest.raises(lop.InputError, match="compare"):

@@ -18,9 +18,10 @@ GRADES = {ALL: "all", "fully": "fully", "in direction": "in direction", "not": "
 def layout(verdicts: Verdicts) -> list[Any]:
     """Filters, the matrix and the claims."""
     papers = {ALL: "all papers", **{row.paper: row.paper for row in verdicts.recipes.values()}}
+    tested = [name for name in COLOURS if name != "not run"]
     filters = [
-        labelled("Verdict", dcc.Checklist(id="claims-verdicts", options=list(COLOURS), value=list(COLOURS)[:3],
-                                          inline=True, className="radio", **KEPT)),
+        labelled("Verdict", dcc.Checklist(id="claims-verdicts", options=list(COLOURS), value=tested, inline=True,
+                                          className="radio", **KEPT)),
         labelled("Paper", choose("claims-paper", [{"label": v, "value": k} for k, v in papers.items()], ALL, **KEPT)),
         labelled("Replicates the paper's number", choose("claims-grade", list(GRADES), ALL, **KEPT)),
         labelled("Words", dcc.Input(id="claims-words", type="search", value="", debounce=True,
