@@ -66,7 +66,7 @@ class Claim:
 
     @property
     def is_ratio(self) -> bool:
-        """Whether the effect is a ratio, so that it is known as well on either side of 1 on a log scale."""
+        """Whether the effect is a ratio: such effects are compared on a log scale."""
         return "ratio" in self.measure.split()
 
     @property

@@ -178,7 +178,7 @@ class Store:
         return ResumePoint(None, False, passed)
 
     def finished(self, job: str) -> bool:
-        """Whether a sound chain of parts leads to the end of a job."""
+        """Whether every step of a job, to its last one, is committed in parts that can be read."""
         return any(part.job == job and part.final for part in self.survey().good)
 
     def path(self, part: Part | Summary) -> Path:
