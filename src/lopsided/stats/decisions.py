@@ -227,8 +227,8 @@ def _equivalence(
 
 
 def _unless_small(found: Decision, small: tuple[float, float], equal: Callable[[], Decision]) -> Decision:
-    """`found`, by a test of a difference. If that decides nothing, but the equivalence test `equal` holds, the verdict is
-    `negligible`."""
+    """`found`, by a test of a difference. If that decides nothing, but the equivalence test `equal` holds, the verdict
+    is `negligible`."""
     if found.verdict == "inconclusive" and (closer := equal()).verdict == "holds":
         found = closer._replace(verdict="negligible")
     return found._replace(small=small)
