@@ -6,10 +6,10 @@ online training.
 
     lopsided run auto-schedule --scale laptop
 
-`laptop` changes: (14, 3)-parity, a transformer of width 32 with 4 heads, an online run of 8,000 steps of 32 samples (so
-that subsets have 800 to 5,120 samples; there are 16,384 different inputs). Training accuracy is that of an epoch's
-batches. Learning rates are swept per arm, beta_2 is .95; each third of the seeds is judged at what the others choose.
-"Comparable" means that neither needs 25 % more steps.
+`laptop` changes: (12, 4)-parity, a transformer of width 32 with 4 heads, an online run of 3,000 steps of 256 samples
+(so that subsets have 2,400 to 15,360 samples; there are 4,096 different inputs). Training accuracy is that of an
+epoch's batches. Learning rates are swept per arm, beta_2 is .95; each third of the seeds is judged at what the others
+choose. "Comparable" means that neither needs 25 % more steps.
 """
 
 from __future__ import annotations
@@ -17,13 +17,23 @@ from __future__ import annotations
 from functools import partial
 
 from lopsided.recipe import *
-from lopsided.recipes._transformers import BATCH, FRESH, SEEDS, SETTING, STEPS, online, rates, six_phases, transformer
+from lopsided.recipes._transformers import (
+    FRESH,
+    PARITY_BATCH,
+    SEEDS,
+    SETTING,
+    STEPS,
+    online,
+    rates,
+    six_phases,
+    transformer,
+)
 
 AUTO, HAND = "auto-schedule", "six phases by hand"
 
 
 def arms(scale: ScaleName) -> Arms:
-    auto = {"name": "auto-schedule", "batch": BATCH[scale], "online_steps": STEPS[scale]}
+    auto = {"name": "auto-schedule", "batch": PARITY_BATCH[scale], "online_steps": STEPS[scale]}
     for data, plan in ((AUTO, auto), (HAND, six_phases(scale)), (FRESH, online(scale))):
         yield from swept(partial(transformer, scale, plan=plan), rates(scale), data=data)
 

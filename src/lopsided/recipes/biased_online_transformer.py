@@ -6,9 +6,9 @@ extremely small set.
 
     lopsided run biased-online-transformer --scale laptop
 
-`laptop` changes: (14, 3)-parity, a transformer of width 32 with 4 heads, six phases of an online run of 8,000 steps.
-Tested on unbiased inputs. Learning rates are swept per arm, beta_2 is .95; each third of the seeds is judged at what
-the others choose.
+`laptop` changes: (12, 4)-parity, a transformer of width 32 with 4 heads, batches of 256, six phases of an online run of
+3,000 steps. Tested on unbiased inputs. Learning rates are swept per arm, beta_2 is .95; each third of the seeds is
+judged at what the others choose.
 """
 
 from __future__ import annotations

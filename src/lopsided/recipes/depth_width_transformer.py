@@ -5,9 +5,9 @@ depth. (`paper` compares 2 with 8. Width is a perceptron's matter in the paper; 
 
     lopsided run depth-width-transformer --scale laptop
 
-`laptop` changes: (14, 3)-parity, depths 2 and 4 at width 32, width 16 and 32 at depth 2, 4 heads, six phases of an
-online run of 8,000 steps. Learning rates are swept per arm; each third of the seeds is judged at what the others
-choose. The gap is the ratio of median steps to learn.
+`laptop` changes: (12, 4)-parity, depths 2 and 4 at width 32, width 16 and 32 at depth 2, 4 heads, batches of 256, six
+phases of an online run of 3,000 steps. Learning rates are swept per arm; each third of the seeds is judged at what the
+others choose. The gap is the ratio of median steps to learn.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ Paper: W_v needs the small set most; W_q or W_k alone hardly do, but both togeth
 
     lopsided run parameter-ablation --scale laptop
 
-`laptop` changes: (10, 4)-parity, a transformer of width 32 with 4 heads, at most 8,000 steps of 32 samples. A step has
+`laptop` changes: (12, 4)-parity, a transformer of width 32 with 4 heads, at most 3,000 steps of 256 samples. A step has
 two gradients, one of each stream; the axis is steps. Learning rates are swept per arm, beta_2 is .95; each third of the
 seeds is judged at what the others choose.
 """
@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 
 from lopsided.recipe import *
-from lopsided.recipes._transformers import RATES, SEEDS, on_few_inputs, online, rates, six_phases, transformer
+from lopsided.recipes._transformers import SEEDS, online, rates, setting_before, six_phases, transformer
 
 FRESH_GROUPS = {
     "W_q": "*.attention.q.*",
@@ -30,6 +30,7 @@ FRESH_GROUPS = {
 }
 """Which parameters learn from fresh samples. (`[ep][mo][bs]*`: `embedding` and `position`.)"""
 BOTH = "W_q and W_k"
+SETTING = setting_before("(10, 4)-parity")
 ALL = {"data": "all parameters repeat"}
 
 
@@ -38,13 +39,12 @@ def fresh(group):
 
 
 def arms(scale: ScaleName) -> Arms:
-    grid, repeat = rates(scale, RATES), six_phases(scale)
-    make = partial(transformer, scale, **on_few_inputs(scale))
-    yield from swept(partial(make, plan=repeat), grid, **ALL)
+    grid, repeat = rates(scale), six_phases(scale)
+    yield from swept(partial(transformer, scale, plan=repeat), grid, **ALL)
     for group in (BOTH,) if scale == "smoke" else FRESH_GROUPS:
         others = [{"match": FRESH_GROUPS[group], "plan": online(scale)}]
         plan = {"name": "by-group", "plan": repeat, "others": others}
-        yield from swept(partial(make, plan=plan), grid, **fresh(group))
+        yield from swept(partial(transformer, scale, plan=plan), grid, **fresh(group))
 
 
 def figure(r: Results) -> Figure:
@@ -77,12 +77,14 @@ recipe = Recipe(
             "fresh samples for W_v alone cost steps",
             "the most of all single groups (fig. 30, left)",
             ahead(ALL, of=fresh("W_v")),
+            history=SETTING,
         ),
         *(
             Statement(
                 f"fresh samples for {group} alone cost less than 25 % in steps",
                 "a mild effect (fig. 30, left)",
                 not_ahead(ALL, of=fresh(group)),
+                history=SETTING,
             )
             for group in ("W_q", "W_k")
         ),
@@ -90,12 +92,14 @@ recipe = Recipe(
             "fresh samples for W_q and W_k together cost steps",
             "a significant slowdown (fig. 30, right)",
             ahead(ALL, of=fresh(BOTH)),
+            history=SETTING,
         ),
         *(
             Statement(
                 f"W_v needs the small set more than {group} does",
                 "W_v the most (fig. 30, left)",
                 ahead(fresh(group), of=fresh("W_v")),
+                history=SETTING,
             )
             for group in ("W_q", "W_k", "W_o", "MLP", "embeddings")
         ),

@@ -13,8 +13,11 @@ beta_2 .95 for both arms. Training accuracy is measured on the set itself.
 from __future__ import annotations
 
 from lopsided.recipe import *
-from lopsided.recipes._transformers import BATCH, RATES, SEEDS, on_few_inputs, transformer
+from lopsided.recipes._transformers import BATCH, PARITY, RATES, SAMPLES, SEEDS, of_tokens, transformer
 
+TASKS = {**PARITY, "laptop": (10, 4)}
+"""At laptop scale one with only 1,024 inputs."""
+EVERY = {"smoke": 20, "laptop": 50, "paper": 500}
 SIZES = {"smoke": (16, 60), "laptop": (256, 2000), "paper": (3200, 10_000)}
 """N, steps: of the first of the paper's six subsets, which its statement is about."""
 BETA = 0.95
@@ -28,9 +31,10 @@ def arms(scale: ScaleName) -> Arms:
             scale,
             RATES[scale][0],
             BETA,
-            **on_few_inputs(scale),
+            task=of_tokens(*TASKS[scale]),
             plan={"name": "fixed", "size": size, "batch": BATCH[scale]},
             steps=steps,
+            evaluation={"every": EVERY[scale], "samples": SAMPLES[scale]},
             probes=[{"name": "train-metrics", "samples": size}],
             until=None,
             model={"qk_norm": norm},

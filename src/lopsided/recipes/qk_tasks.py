@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from lopsided.recipe import *
 from lopsided.recipes import _sequences as sequences
-from lopsided.recipes._transformers import BETAS, LARGER_BATCH, RATES, SEEDS, online, phased
+from lopsided.recipes._transformers import BATCH, BETAS, LARGER_BATCH, RATES, SEEDS, online, phased
 
 INDEX, REGRESSION, ADDITION = ({"task": task} for task in ("single-index", "regression", "addition"))
 FRESH, REPEATED = {"data": "fresh"}, {"data": "repeated"}
@@ -26,8 +26,8 @@ LOWER = {"smoke": (), "laptop": (0.0005,), "paper": ()}
 
 
 def arms(scale: ScaleName) -> Arms:
-    fresh, wider = online(scale), online(scale, LARGER_BATCH)
-    four = phased(scale, sequences.ADDITION_STEPS[scale], sequences.FOUR_SHARES, sequences.FOUR_EPOCHS)
+    fresh, wider = online(scale, BATCH), online(scale, LARGER_BATCH)
+    four = phased(scale, sequences.ADDITION_STEPS[scale], sequences.FOUR_SHARES, sequences.FOUR_EPOCHS, BATCH[scale])
     larger = [{"match": "*.attention.[qk].weight", "init": SCALE}]
     for task, make, rates, plans in (
         (INDEX, sequences.single_index, RATES[scale], [(FRESH, wider)]),

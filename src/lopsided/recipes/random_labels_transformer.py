@@ -33,7 +33,7 @@ def arms(scale: ScaleName) -> Arms:
         phases = [{"steps": first, "size": size, "labels": labels}, then]
         plan = {"name": "phases", "batch": batch, "phases": phases}
         yield from swept(addition(scale, plan=plan, steps=first + after), grid, **data)
-    yield from swept(addition(scale, plan=online(scale)), grid, **FRESH)
+    yield from swept(addition(scale, plan=online(scale, BATCH)), grid, **FRESH)
 
 
 def first_phase(r):

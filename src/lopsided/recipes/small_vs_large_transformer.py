@@ -6,11 +6,11 @@ phases each). Paper: in all four the repeated sets are ahead throughout.
 
     lopsided run small-vs-large-transformer --scale laptop
 
-`laptop` changes: (14, 3)-parity, He_3 in d = 12, regression in 3 dimensions from 5 examples, numbers below 100 in two
-decimal digits each modulo 7; width 32 with 4 heads, batches of 32. Schedules are the paper's, as shares of an online
-run of 6,000 to 8,000 steps. Learned: 95 % accuracy (parity), 90 % (addition), a loss of 1 (single-index: a third of
-answering 0; regression: that of least squares on one example). Learning rates are swept per arm, beta_2 is .95;
-each third of the seeds is judged at what the others choose.
+`laptop` changes: (12, 4)-parity, He_3 in d = 12, regression in 3 dimensions from 5 examples, numbers below 100 in two
+decimal digits each modulo 7; width 32 with 4 heads, batches of 32 (parity: 256). Schedules are the paper's, as shares
+of an online run of 6,000 to 8,000 steps (parity: 3,000). Learned: 95 % accuracy (parity), 90 % (addition), a loss of 1
+(single-index: a third of answering 0; regression: that of least squares on one example). Learning rates are swept per
+arm, beta_2 is .95; each third of the seeds is judged at what the others choose.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from __future__ import annotations
 from lopsided.recipe import *
 from lopsided.recipes import _sequences as sequences
 from lopsided.recipes._transformers import (
+    BATCH,
     BETAS,
     LARGER_BATCH,
     PARITY_RATES,
@@ -33,11 +34,11 @@ from lopsided.theory.in_context import least_squares_loss
 
 
 def arms(scale: ScaleName) -> Arms:
-    fresh, wider = online(scale), online(scale, LARGER_BATCH)
-    four = phased(scale, sequences.ADDITION_STEPS[scale], sequences.FOUR_SHARES, sequences.FOUR_EPOCHS)
+    fresh, wider = online(scale, BATCH), online(scale, LARGER_BATCH)
+    four = phased(scale, sequences.ADDITION_STEPS[scale], sequences.FOUR_SHARES, sequences.FOUR_EPOCHS, BATCH[scale])
     regression_rates = sequences.REGRESSION_RATES[scale]
     for task, make, rates, repeated, own in (
-        ("parity", parity, PARITY_RATES[scale], six_phases(scale), fresh),
+        ("parity", parity, PARITY_RATES[scale], six_phases(scale), online(scale)),
         ("single-index", sequences.single_index, RATES[scale], sequences.small_first(scale), wider),
         ("regression", sequences.regression, regression_rates, sequences.regression_phases(scale), wider),
         ("addition", sequences.addition, RATES[scale], four, fresh),
