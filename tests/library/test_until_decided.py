@@ -10,7 +10,7 @@ import pytest
 from lopsided.cli import main
 from lopsided.core.errors import InputError, Stopped, StoreError
 from lopsided.core.recipe import arm, swept
-from lopsided.recipe import ahead, best, higher
+from lopsided.recipe import ahead, at_every_setting, best, higher
 from lopsided.report.text import effect_text, judged_by, would_decide
 from lopsided.runs import manifest
 from lopsided.runs.checking import found_in
@@ -28,9 +28,14 @@ from tests.library.small import small_recipe, spec
 LOOKS = (8, 16)
 
 
-def recipe_of(claims=None, rates=(0.5, 0.75, 1.1)):
+def slow(lr):
+    """A harder task."""
+    return spec(lr).replace(task={"name": "sparse-parity", "d": 10, "k": 3})
+
+
+def recipe_of(claims=None, rates=(0.5, 0.75, 1.1), make=spec):
     def arms(scale):
-        yield from swept(spec, {"lr": rates}, data="fresh")
+        yield from swept(make, {"lr": rates}, data="fresh")
         for lr in (0.05, 0.5):
             yield arm(spec(lr, 256), data=f"rate {lr:g}")
 
@@ -67,8 +72,10 @@ def test_looks_go_on_for_open_claims_and_the_arms_that_they_read(tmp_path):
     (best,) = {name for name in plan.arms if name.startswith("fresh")} - set(plan.others)
     judged = plan.arms[0]  # what the claim reads: the best, or a rate that cannot be told from it
     assert judged in {best, *plan.others}
-    for name in (name for name in trained if name.startswith("fresh")):  # all of the plan's have one look
-        assert trained[name] == 6 + (16 if name == judged else 8 if name in plan.arms else 0)
+    for name in (name for name in trained if name.startswith("fresh")):
+        # Who reads one other setting has all of the sweep for one look.
+        read_too = name == best or (name in plan.others and judged != best)
+        assert trained[name] == 6 + (16 if name == judged else 8 if read_too else 0)
     assert done.trained == sum(trained.values())
     again, nothing = until_decided(replace(asked, seeds=9), Store(tmp_path))  # the plan stands, whatever is asked now
     assert (again.claims, nothing.trained) == (state.claims, 0)
@@ -92,17 +99,50 @@ def test_a_claim_reads_the_best_setting_after_others_of_its_sweep_have_stopped(t
         times = best(r, data="fresh").times()
         return higher(times.time, times.time, "steps")
 
+    def first(r):
+        """Decided at once, by all settings."""
+        return at_every_setting(r, ({"data": "fresh"},), lambda times: sure, {"holds": (0,)})
+
+    sure = higher(np.arange(8.0), np.arange(8.0), "nothing")._replace(verdict="holds")
     claims = [
-        Statement("fresh data are faster", "", ahead({"data": "fresh"}, of={"data": "rate 0.05"})),
-        Statement("fresh data are faster than themselves", "", equal),
+        Statement("decided at once", "", first),
+        Statement("slow data are faster than themselves", "", equal),
     ]
-    asked, store = asked_for(recipe_of(claims)), Store(tmp_path)
+    asked, store = asked_for(recipe_of(claims, make=slow)), Store(tmp_path)
     state, _ = until_decided(asked, store, looks=LOOKS)
     assert [claim.verdict for claim in state.claims] == ["holds", "inconclusive"]
     plan, complete = read(asked, store), [digest for digest, _ in Store(tmp_path).complete()]
     arms = asked.grown(store.as_of_now())[0].arms
     seeds = {name: complete.count(arms[name].content_hash()) for name in plan.arms if name.startswith("fresh")}
     assert sorted(seeds.values())[-2:] == [6 + 8, 6 + 16]  # a rival of the best setting, and the best
+
+
+def test_other_settings_are_trained_once_a_claim_is_decided_at_the_best_ones(tmp_path):
+    """They cannot decide a claim that is open there."""
+    compared = {"data": "fresh"}, {"data": "rate 0.5"}
+
+    def open_claim(r):
+        return at_every_setting(r, compared, lambda one, other: undecided, {"holds": (0,)})
+
+    def late(r):
+        seeds = len(best(r, data="fresh").arm.seeds)
+        return at_every_setting(r, compared, lambda one, other: found if seeds == 16 else undecided, {"holds": (0,)})
+
+    undecided = higher(np.arange(8.0), np.arange(8.0), "nothing")
+    found = undecided._replace(verdict="holds")
+    for claims, judged in (([open_claim], 0), ([late], 16)):
+        name = claims[0].__name__
+        recipe = recipe_of([Statement(each.__name__, "", each) for each in claims], make=slow)
+        asked, store = asked_for(recipe), Store(tmp_path / name)
+        state, _ = until_decided(asked, store, looks=LOOKS)
+        assert [claim.verdict for claim in state.claims] == ["holds" if judged else "inconclusive"]
+        plan, complete = read(asked, store), [digest for digest, _ in Store(tmp_path / name).complete()]
+        arms = asked.grown(store.as_of_now())[0].arms
+        rivals = [each for each in plan.others if each.startswith("fresh")]
+        assert rivals
+        assert {complete.count(arms[each].content_hash()) for each in rivals} == {6 + judged}
+        assert until_decided(asked, Store(tmp_path / name))[1].trained == 0
+        assert looked(asked, store.as_of_now()).claims == state.claims
 
 
 def test_the_best_of_several_sweeps_is_the_one_that_the_choosing_seeds_liked_best(tmp_path):

@@ -34,13 +34,14 @@ def at_every_setting(
     settings of the arms that are `adverse` to it. `at`: times to this value in place of the rule of the arms' specs.
     `large`: whether the claim is that an effect is large, or (False) small."""
     tuned = [best(results, **where) for where in arms]
-    every = [[each.times_at(arm, axis, at) for arm in each.group] for each in tuned]
     chosen = [each.times(axis, at) for each in tuned]
     found = decide(*chosen)
     against = adverse.get(found.verdict, ())
-    if not any(len(every[i]) > 1 for i in against):
+    if not any(len(tuned[i].group) > 1 for i in against):
         return found
-    options: list[Sequence[Times]] = [every[i] if i in against else [chosen[i]] for i in range(len(tuned))]
+    # Only what can change the verdict is read: other settings may not have been trained before it is needed.
+    every = {i: [tuned[i].times_at(arm, axis, at) for arm in tuned[i].group] for i in against}
+    options: list[Sequence[Times]] = [every.get(i, [chosen[i]]) for i in range(len(tuned))]
     others = [decide(*times) for times in product(*options)]
     above = (found.verdict == "holds") == large
     return _weakest(found, others, above, " and ".join(repr(tuned[i].name) for i in against))

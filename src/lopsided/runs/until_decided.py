@@ -2,8 +2,9 @@
 
 The seeds of an ordinary run choose among swept settings. What they chose, the claims and the looks are written to
 OUT/plans/<label>.json before the first judged seed is trained, and hold from then on. At each look every open claim is
-tested at that look's level (`lopsided.stats.sequential`). Arms that no open claim reads stop. Everything but the plan
-is a function of stored rows, so a stopped run goes on, and `lopsided check` sees what it has.
+tested at that look's level (`lopsided.stats.sequential`). Arms that no open claim reads stop, and a sweep's other
+settings are trained only once a claim that is decided at the best ones asks for them. Everything but the plan is a
+function of stored rows, so a stopped run goes on, and `lopsided check` sees what it has.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.progress import Progress
 from lopsided.core.recipe import Recipe
 from lopsided.results.stored import Arm, Results, load
-from lopsided.results.sweeps import sweeps
+from lopsided.results.sweeps import groups, kept_name, sweeps
 from lopsided.runs import looks as look_in_hand
 from lopsided.runs.done import Done, Runner
 from lopsided.runs.recipe_run import RecipeRun
@@ -61,20 +62,27 @@ class State:
     looks: int
     """Looks that are over."""
     wanted: tuple[str, ...]
-    """Arms that the next look needs; none: everything is decided, or all looks are over."""
+    """Arms that the present look needs; none: everything is decided, or all looks are over."""
     seeds: int
     """Judged seeds at the last look."""
     first: int
     """Seeds that chose."""
 
 
+class _Behind(Exception):
+    """A claim reads an arm that lacks seeds of the present look."""
+
+
 @dataclass(frozen=True)
 class _Watched(Arm):
-    """An arm that notes its name when a metric is read."""
+    """An arm that notes its name when a metric is read, and refuses while it lacks some of the `asked` seeds."""
 
     reads: set[str] = field(default_factory=set)
+    asked: int = 0
 
     def metric(self, name: str) -> np.ndarray:
+        if len(self.seeds) < self.asked:
+            raise _Behind(self.name)
         self.reads.add(self.name)
         return super().metric(name)
 
@@ -155,27 +163,46 @@ def replay(asked: RecipeRun, plan: Plan, store: Store) -> State:
     """Every look that the folder has the rows for. `asked` is the run whose seeds chose, grown."""
     recipe = asked.recipe
     claims = [s.not_run(recipe.name, asked.scale) for s in recipe.claims]
-    wanted, arms = plan.arms, {}
+    arms = {name: _without_seeds(asked, name) for name in plan.arms}
+    # What `measure` makes of all arms needs all of them.
+    wanted = tuple(name for name in plan.arms if recipe.measure or name not in plan.others)
     for look, count in enumerate(plan.looks):
-        seeds = dict.fromkeys(wanted, _seeds(plan, look))
-        specs = {name: asked.arms[name] for name in wanted}
-        found = load(store, recipe.name, asked.scale, specs, seeds, asked.planned)
-        if found is None:
-            return State(claims, look, wanted, plan.looks[look - 1] if look else 0, plan.first)
-        # Arms that stopped keep the seeds they had; no open claim reads them.
-        arms |= found.arms
-        wanted = _look(asked, plan, replace(found, arms=arms), claims, look)
+        judged, behind = _seeds(plan, look), set(wanted)
+        while behind:
+            specs = {name: asked.arms[name] for name in plan.arms if name in behind}
+            found = load(store, recipe.name, asked.scale, specs, dict.fromkeys(specs, judged), asked.planned)
+            if found is None:
+                return State(claims, look, wanted, plan.looks[look - 1] if look else 0, plan.first)
+            # Arms that stopped keep the seeds they had; no open claim reads them.
+            arms |= found.arms
+            needed, behind = _look(asked, plan, replace(found, arms=arms), claims, look)
+            wanted = tuple(name for name in plan.arms if name in {*wanted, *behind})
+        if count >= recipe.least_seeds:
+            wanted = needed
         if not wanted:
             return State(claims, look + 1, (), count, plan.first)
     return State(claims, len(plan.looks), (), plan.looks[-1], plan.first)
 
 
-def _look(asked: RecipeRun, plan: Plan, results: Results, claims: list[Claim], look: int) -> tuple[str, ...]:
-    """Decide the open ones of `claims`, in place; the arms that those still open read, in the plan's order."""
+def _without_seeds(asked: RecipeRun, name: str) -> Arm:
+    """An arm before the first of its judged seeds is trained."""
+    spec, planned = asked.arms[name], asked.planned[name]
+    steps = np.array(spec.evaluation.points(spec.steps))
+    nothing = np.zeros(len(steps))
+    at = {"coordinates": planned.coordinates, "swept": planned.swept}
+    return Arm(name, spec, (), steps, nothing, nothing, 0.0, np.zeros(0, bool), {}, **at)
+
+
+def _look(
+    asked: RecipeRun, plan: Plan, results: Results, claims: list[Claim], look: int
+) -> tuple[tuple[str, ...], set[str]]:
+    """Decide the open ones of `claims`, in place; the arms that those still open read, in the plan's order, and those
+    that have to be trained before all of them can be looked at."""
     recipe, needed, at, reads = asked.recipe, set(), level(look, plan.looks), set()
-    if plan.looks[look] < recipe.least_seeds:
-        return plan.arms
-    watched = {name: _Watched(**vars(arm), reads=reads) for name, arm in results.arms.items()}
+    behind, judged = set(), plan.looks[look]
+    if judged < recipe.least_seeds:
+        return (), behind
+    watched = {name: _Watched(**vars(arm), reads=reads, asked=judged) for name, arm in results.arms.items()}
     results = replace(results, arms=watched, frozen=plan.best)
     with decisions.at_level(at):
         measured = recipe.measure(results) if recipe.measure else results
@@ -184,9 +211,13 @@ def _look(asked: RecipeRun, plan: Plan, results: Results, claims: list[Claim], l
             if claims[i].verdict in DECIDED:
                 continue
             reads.clear()
-            found = statement.decide(measured, recipe.name, asked.scale)
+            try:
+                found = statement.decide(measured, recipe.name, asked.scale)
+            except _Behind as missing:
+                behind |= _sweep_of(results.arms[str(missing)], results)
+                continue
             read_now = shared | reads
-            said = f"{found.test}; look {look + 1} of {len(plan.looks)}, {plan.looks[look]} seeds, level {at:.3g}"
+            said = f"{found.test}; look {look + 1} of {len(plan.looks)}, {judged} seeds, level {at:.3g}"
             edges = sorted(read_now & set(plan.at_edges))
             if edges:
                 found = replace(found, verdict="inconclusive")
@@ -194,8 +225,15 @@ def _look(asked: RecipeRun, plan: Plan, results: Results, claims: list[Claim], l
             claims[i] = replace(found, test=said)
             if found.verdict not in DECIDED and not edges:
                 needed |= read_now
-    # What `measure` makes of all arms needs all of them.
-    return plan.arms if needed and recipe.measure else tuple(name for name in plan.arms if name in needed)
+    if needed and recipe.measure:
+        return plan.arms, behind
+    return tuple(name for name in plan.arms if name in needed), behind
+
+
+def _sweep_of(arm: Arm, results: Results) -> set[str]:
+    """The arms that differ from it in swept settings only, and itself: a claim that reads one setting reads them
+    all."""
+    return {each.name for each in groups(list(results.arms.values()))[kept_name(arm)]}
 
 
 def _seeds(plan: Plan, look: int) -> tuple[int, ...]:
