@@ -20,12 +20,18 @@ from lopsided.runs.reports import write_report
 from lopsided.runs.targets import find, plain_arms, plain_curves
 from lopsided.runs.until_decided import Plan, looked, read, replay, until_decided
 from lopsided.runs.until_decided import seeds_needed as seeds_for
+from lopsided.runs.worker import run
 from lopsided.stats.sequential import bounds, level, seeds_needed, valid_looks
-from lopsided.stats.verdict import Claim, Statement
+from lopsided.stats.verdict import AT_AN_END, Claim, Statement
 from lopsided.store.parts import Store
 from tests.library.small import small_recipe, spec
 
 LOOKS = (8, 16)
+
+
+def of_fresh(r):
+    accuracy = r.where(data="fresh")[0].final("test/accuracy")
+    return higher(accuracy, accuracy, "accuracy")
 
 
 def slow(lr):
@@ -41,13 +47,9 @@ def recipe_of(claims=None, rates=(0.5, 0.75, 1.1), make=spec):
 
     rated = {"data": "rate 0.05"}
 
-    def equal(r):
-        accuracy = r.where(data="fresh")[0].final("test/accuracy")
-        return higher(accuracy, accuracy, "accuracy")
-
     statements = [
         Statement("the large rate is faster", "", ahead({"data": "rate 0.5"}, of=rated)),
-        Statement("fresh data end above themselves", "", equal),
+        Statement("fresh data end above themselves", "", of_fresh),
     ]
     return small_recipe("until-test", arms, claims or statements)
 
@@ -143,6 +145,55 @@ def test_other_settings_are_trained_once_a_claim_is_decided_at_the_best_ones(tmp
         assert {complete.count(arms[each].content_hash()) for each in rivals} == {6 + judged}
         assert until_decided(asked, Store(tmp_path / name))[1].trained == 0
         assert looked(asked, store.as_of_now()).claims == state.claims
+
+
+def test_a_look_in_hand_leaves_the_claims_of_the_last_one(tmp_path):
+    """A claim that waits for other settings of a sweep stops there; what is shown is of one look, not of two."""
+
+    def late(r):
+        seeds = len(best(r, data="fresh").arm.seeds)
+        return at_every_setting(r, ({"data": "fresh"},), lambda one: sure if seeds == 16 else nothing, {"holds": (0,)})
+
+    def equal(r):
+        return higher(*[r.arm(data="rate 0.5").final("test/accuracy")] * 2, "accuracy")
+
+    nothing = higher(np.arange(8.0), np.arange(8.0), "nothing")
+    sure = nothing._replace(verdict="holds")
+    asked = asked_for(recipe_of([Statement("late", "", late), Statement("equal", "", equal)], make=slow))
+    store = Store(tmp_path)
+
+    def until_the_others(specs, seeds, *rest):
+        if np.size(seeds) == 16 and len(specs) > 2:
+            raise Stopped("by the test")
+        return run(specs, seeds, *rest)
+
+    with pytest.raises(Stopped):
+        until_decided(asked, store, looks=LOOKS, runner=until_the_others)
+    state = looked(asked, store.as_of_now())
+    assert (state.looks, state.seeds) == (1, 8)
+    assert all("look 1 of 2, 8 seeds" in claim.test for claim in state.claims)
+    state, _ = until_decided(asked, Store(tmp_path))
+    assert [claim.verdict for claim in state.claims] == ["holds", "inconclusive"]
+    assert all("look 2 of 2, 16 seeds" in claim.test for claim in state.claims)
+
+
+def test_no_seeds_are_trained_for_a_claim_at_an_end_of_its_sweep(tmp_path):
+    asked, store = asked_for(recipe_of()), Store(tmp_path)
+    stop_in_the_first_look(asked, store)
+    (file,) = (tmp_path / "plans").glob("*.json")
+    plan = json.loads(file.read_text())
+    fresh = [name for name in plan["arms"] if name.startswith("fresh")]
+
+    def undecided(r):
+        return higher(*[r.arm(data="rate 0.5").final("test/accuracy")] * 2, "accuracy")
+
+    file.write_text(json.dumps({**plan, "at_edges": fresh}))
+    claims = [Statement(each, "", test) for each, test in zip(plan["claims"], (undecided, of_fresh), strict=True)]
+    state, _ = until_decided(asked_for(recipe_of(claims)), Store(tmp_path))
+    assert state.looks == 2
+    assert AT_AN_END in state.claims[1].test
+    complete, arms = [digest for digest, _ in Store(tmp_path).complete()], asked.grown(store.as_of_now())[0].arms
+    assert {complete.count(arms[name].content_hash()) for name in fresh} == {6 + 8}
 
 
 def test_the_best_of_several_sweeps_is_the_one_that_the_choosing_seeds_liked_best(tmp_path):

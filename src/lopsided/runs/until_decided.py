@@ -59,6 +59,7 @@ class State:
     """What the folder says so far."""
 
     claims: list[Claim]
+    """As the last look that is over left them."""
     looks: int
     """Looks that are over."""
     wanted: tuple[str, ...]
@@ -167,12 +168,12 @@ def replay(asked: RecipeRun, plan: Plan, store: Store) -> State:
     # What `measure` makes of all arms needs all of them.
     wanted = tuple(name for name in plan.arms if recipe.measure or name not in plan.others)
     for look, count in enumerate(plan.looks):
-        judged, behind = _seeds(plan, look), set(wanted)
+        judged, behind, before = _seeds(plan, look), set(wanted), list(claims)
         while behind:
             specs = {name: asked.arms[name] for name in plan.arms if name in behind}
             found = load(store, recipe.name, asked.scale, specs, dict.fromkeys(specs, judged), asked.planned)
             if found is None:
-                return State(claims, look, wanted, plan.looks[look - 1] if look else 0, plan.first)
+                return State(before, look, wanted, plan.looks[look - 1] if look else 0, plan.first)
             # Arms that stopped keep the seeds they had; no open claim reads them.
             arms |= found.arms
             needed, behind = _look(asked, plan, replace(found, arms=arms), claims, look)
@@ -208,8 +209,8 @@ def _look(
         measured = recipe.measure(results) if recipe.measure else results
         shared = set(reads)
         for i, statement in enumerate(recipe.claims):
-            if claims[i].verdict in DECIDED:
-                continue
+            if claims[i].verdict in DECIDED or AT_AN_END in claims[i].test:
+                continue  # no seeds decide what lies at an end of its sweep
             reads.clear()
             try:
                 found = statement.decide(measured, recipe.name, asked.scale)
