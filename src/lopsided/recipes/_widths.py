@@ -17,11 +17,9 @@ STEPS = {
 """Until the widest student has stopped: small features, and so large beta, take longer."""
 
 
-def student(
-    scale: str, width: int, beta: float, plan: dict[str, Any], probes: tuple[str, ...], directions: int | None = None
-) -> Spec:
-    """A student of `width` neurons, trained until it has stopped; `directions` in place of the scale's own number."""
-    p = directions or DIRECTIONS[scale]
+def student(scale: str, width: int, beta: float, plan: dict[str, Any], probes: tuple[str, ...]) -> Spec:
+    """A student of `width` neurons, trained until it has stopped."""
+    p = DIRECTIONS[scale]
     return additive(
         d=p,
         directions=p,
