@@ -36,8 +36,8 @@ def setting_before(tasks: str) -> str:
 SETTING = setting_before("(10, 4)- and then (14, 3)-parity")
 BATCH = {"smoke": 8, "laptop": 32, "paper": 32}
 PARITY_BATCH = {**BATCH, "laptop": 256}
-"""With the paper's 32 the log of the ratio between fresh samples and phases has a standard deviation of 1.7 between
-seeds at this width, with 256 one of .6 (LOG.md)."""
+"""With the paper's 32 the log of the ratio between fresh samples and phases has a standard deviation of about 1.7
+between seeds at this width, with 256 one of .75 to 1.1 (LOG.md)."""
 LARGER_BATCH = {**BATCH, "paper": 128}
 """Of in-context regression and single-index models."""
 STEPS = {"smoke": 60, "laptop": 3000, "paper": 100_000}
