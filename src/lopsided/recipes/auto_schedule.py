@@ -57,7 +57,7 @@ recipe = Recipe(
     figure_number="19",
     question="Can the phases of repetition be found without trying schedules?",
     about=__doc__,
-    scales={"smoke": (2, 6), "laptop": (SEEDS, 250), "paper": (SEEDS,)},
+    scales={"smoke": (2, 6), "laptop": (SEEDS, 550), "paper": (SEEDS,)},
     arms=arms,
     claims=[
         Statement(

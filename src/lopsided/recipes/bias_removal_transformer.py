@@ -45,7 +45,7 @@ recipe = Recipe(
     figure_number="16 (a)",
     question="Does a transformer's gap come from the small sets' input bias?",
     about=__doc__,
-    scales={"smoke": (2, 6), "laptop": (SEEDS, 280), "paper": (SEEDS,)},
+    scales={"smoke": (2, 6), "laptop": (SEEDS, 650), "paper": (SEEDS,)},
     arms=arms,
     claims=[
         Statement(

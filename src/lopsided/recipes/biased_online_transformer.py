@@ -43,7 +43,7 @@ recipe = Recipe(
     figure_number="17",
     question="Is it enough for a transformer to give fresh samples the bias of a small set?",
     about=__doc__,
-    scales={"smoke": (2, 6), "laptop": (SEEDS, 670), "paper": (SEEDS,)},
+    scales={"smoke": (2, 6), "laptop": (SEEDS, 1800), "paper": (SEEDS,)},
     arms=arms,
     claims=[
         Statement(

@@ -58,7 +58,7 @@ recipe = Recipe(
     figure_number="10 (b)",
     question="Does a transformer gain more from repetition on a harder task?",
     about=__doc__,
-    scales={"smoke": (2, 6), "laptop": (SEEDS, 250), "paper": (SEEDS,)},
+    scales={"smoke": (2, 6), "laptop": (SEEDS, 600), "paper": (SEEDS,)},
     arms=arms,
     claims=[
         Statement(

@@ -77,7 +77,7 @@ recipe = Recipe(
     figure_number="1",
     question="Does a transformer learn faster from fewer samples, repeated?",
     about=__doc__,
-    scales={"smoke": (2, 20), "laptop": (SEEDS, 700), "paper": (SEEDS,)},
+    scales={"smoke": (2, 20), "laptop": (SEEDS, 1100), "paper": (SEEDS,)},
     arms=arms,
     claims=[
         Statement(
