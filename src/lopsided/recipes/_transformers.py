@@ -36,12 +36,12 @@ def setting_before(tasks: str) -> str:
 SETTING = setting_before("(10, 4)- and then (14, 3)-parity")
 BATCH = {"smoke": 8, "laptop": 32, "paper": 32}
 PARITY_BATCH = {**BATCH, "laptop": 256}
-"""With the paper's 32 the log of the ratio between fresh samples and phases has a standard deviation of about 1.7
-between seeds at this width, with 256 one of .75 to 1.1 (LOG.md)."""
+"""Samples a step on parity; the paper has 32. With 32 seeds differ too much in a network of width 32: the log of the
+steps on fresh samples over those with phases has a standard deviation of about 1.7, with 256 of .75 to 1.1 (LOG.md)."""
 LARGER_BATCH = {**BATCH, "paper": 128}
 """Of in-context regression and single-index models."""
 STEPS = {"smoke": 60, "laptop": 3000, "paper": 100_000}
-"""Of an online run on parity. (The paper names no number; its figure 1 reaches some 10^5.)"""
+"""Steps of a run on fresh samples of parity. (The paper names no number; its figure 1 reaches some 10^5.)"""
 SAMPLES = {"smoke": 64, "laptop": 1024, "paper": 4096}
 """Of a test, for every task but parity."""
 PARITY_EVALUATION = {
@@ -72,7 +72,7 @@ def rates(scale: str, of: dict[str, tuple[float, ...]] = PARITY_RATES) -> dict[s
 
 
 def online(scale: str, batch: dict[str, int] = PARITY_BATCH) -> dict[str, Any]:
-    """Fresh samples, in parity's batches if not said otherwise."""
+    """The plan that draws fresh samples at every step. `batch`: samples a step by scale, by default as on parity."""
     return {"name": "online", "batch": batch[scale]}
 
 

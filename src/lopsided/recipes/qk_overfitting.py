@@ -13,11 +13,11 @@ beta_2 .95 for both arms. Training accuracy is measured on the set itself.
 from __future__ import annotations
 
 from lopsided.recipe import *
-from lopsided.recipes._transformers import BATCH, PARITY, RATES, SAMPLES, SEEDS, of_tokens, transformer
+from lopsided.recipes._transformers import BATCH, PARITY, PARITY_EVALUATION, RATES, SEEDS, of_tokens, transformer
 
 TASKS = {**PARITY, "laptop": (10, 4)}
-"""At laptop scale one with only 1,024 inputs."""
-EVERY = {"smoke": 20, "laptop": 50, "paper": 500}
+"""(d, k). At laptop scale a parity with only 1,024 different inputs."""
+EVALUATION = {**PARITY_EVALUATION, "laptop": {"every": 50, "samples": 1024}}
 SIZES = {"smoke": (16, 60), "laptop": (256, 2000), "paper": (3200, 10_000)}
 """N, steps: of the first of the paper's six subsets, which its statement is about."""
 BETA = 0.95
@@ -34,7 +34,7 @@ def arms(scale: ScaleName) -> Arms:
             task=of_tokens(*TASKS[scale]),
             plan={"name": "fixed", "size": size, "batch": BATCH[scale]},
             steps=steps,
-            evaluation={"every": EVERY[scale], "samples": SAMPLES[scale]},
+            evaluation=EVALUATION[scale],
             probes=[{"name": "train-metrics", "samples": size}],
             until=None,
             model={"qk_norm": norm},

@@ -76,7 +76,7 @@ class _Behind(Exception):
 
 @dataclass(frozen=True)
 class _Watched(Arm):
-    """An arm that notes its name when a metric is read, and refuses while it lacks some of the `asked` seeds."""
+    """An arm that notes its name when a metric is read. It raises `_Behind` while it has fewer than `asked` seeds."""
 
     reads: set[str] = field(default_factory=set)
     asked: int = 0
@@ -232,8 +232,7 @@ def _look(
 
 
 def _sweep_of(arm: Arm, results: Results) -> set[str]:
-    """The arms that differ from it in swept settings only, and itself: a claim that reads one setting reads them
-    all."""
+    """The planned settings of this arm's sweep: a claim that reads one of them will read the others, too."""
     return {each.name for each in groups(list(results.arms.values()))[kept_name(arm)]}
 
 
