@@ -42,6 +42,13 @@ LARGER_BATCH = {**BATCH, "paper": 128}
 """Of in-context regression and single-index models."""
 STEPS = {"smoke": 60, "laptop": 3000, "paper": 100_000}
 """Steps of a run on fresh samples of parity. (The paper names no number; its figure 1 reaches some 10^5.)"""
+BUDGET = {**STEPS, "laptop": 1000}
+"""Steps after which the recipes that compare many kinds of arms stop, with phases as long as in a run of `STEPS`. It
+tells six phases from fresh samples with .6 of the seeds at .6 of the price of a seed (LOG.md)."""
+BUDGET_SETTING = (
+    f"{SETTING}; at most 1,000 steps in place of 3,000, chosen by the rows of bias-removal-transformer, where fewer "
+    "seeds decide so"
+)
 SAMPLES = {"smoke": 64, "laptop": 1024, "paper": 4096}
 """Of a test, for every task but parity."""
 PARITY_EVALUATION = {

@@ -5,9 +5,9 @@ Paper: W_v needs the small set most; W_q or W_k alone hardly do, but both togeth
 
     lopsided run parameter-ablation --scale laptop
 
-`laptop` changes: (12, 4)-parity, a transformer of width 32 with 4 heads, at most 3,000 steps of 256 samples. A step has
-two gradients, one of each stream; the axis is steps. Learning rates are swept per arm, beta_2 is .95; each third of the
-seeds is judged at what the others choose.
+`laptop` changes: (12, 4)-parity, a transformer of width 32 with 4 heads, at most 1,000 steps of 256 samples, six phases
+of an online run of 3,000 steps. A step has two gradients, one of each stream; the axis is steps. Learning rates are
+swept per arm, beta_2 is .95; each third of the seeds is judged at what the others choose.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 
 from lopsided.recipe import *
-from lopsided.recipes._transformers import SEEDS, online, rates, setting_before, six_phases, transformer
+from lopsided.recipes._transformers import BUDGET, SEEDS, online, rates, setting_before, six_phases, transformer
 
 FRESH_GROUPS = {
     "W_q": "*.attention.q.*",
@@ -30,7 +30,7 @@ FRESH_GROUPS = {
 }
 """Which parameters learn from fresh samples. (`[ep][mo][bs]*`: `embedding` and `position`.)"""
 BOTH = "W_q and W_k"
-SETTING = setting_before("(10, 4)-parity")
+SETTING = setting_before("(10, 4)-parity") + "; at most 1,000 steps in place of 3,000, as in depth-width-transformer"
 ALL = {"data": "all parameters repeat"}
 
 
@@ -40,11 +40,12 @@ def fresh(group):
 
 def arms(scale: ScaleName) -> Arms:
     grid, repeat = rates(scale), six_phases(scale)
-    yield from swept(partial(transformer, scale, plan=repeat), grid, **ALL)
+    make = partial(transformer, scale, steps=BUDGET[scale])
+    yield from swept(partial(make, plan=repeat), grid, **ALL)
     for group in (BOTH,) if scale == "smoke" else FRESH_GROUPS:
         others = [{"match": FRESH_GROUPS[group], "plan": online(scale)}]
         plan = {"name": "by-group", "plan": repeat, "others": others}
-        yield from swept(partial(transformer, scale, plan=plan), grid, **fresh(group))
+        yield from swept(partial(make, plan=plan), grid, **fresh(group))
 
 
 def figure(r: Results) -> Figure:

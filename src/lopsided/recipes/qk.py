@@ -6,10 +6,11 @@ gap. Six phases gain little from rate and scale, and QK norm slows them down.
 
     lopsided run qk --scale laptop
 
-`laptop` changes: (12, 4)-parity, a transformer of width 32 with 4 heads, at most 3,000 steps of 256 samples. Swept per
-arm: the learning rate, and the factor on W_q and W_k (rate or scale) or beta_2 (QK norm, whose grid has lower rates and
-a higher beta_2, where trials had it best; .95 for the rest). Each third of the seeds is judged at what the others
-choose. A gap is the ratio of median steps to learn, fresh samples over six phases.
+`laptop` changes: (12, 4)-parity, a transformer of width 32 with 4 heads, at most 1,000 steps of 256 samples, six phases
+of an online run of 3,000 steps. Swept per arm: the learning rate, and the factor on W_q and W_k (rate or scale) or
+beta_2 (QK norm, whose grid has lower rates and a higher beta_2, where trials had it best; .95 for the rest). Each third
+of the seeds is judged at what the others choose. A gap is the ratio of median steps to learn, fresh samples over six
+phases.
 """
 
 from __future__ import annotations
@@ -17,7 +18,17 @@ from __future__ import annotations
 from functools import partial
 
 from lopsided.recipe import *
-from lopsided.recipes._transformers import BETAS, PARITY_RATES, SEEDS, SETTING, online, rates, six_phases, transformer
+from lopsided.recipes._transformers import (
+    BETAS,
+    BUDGET,
+    BUDGET_SETTING,
+    PARITY_RATES,
+    SEEDS,
+    online,
+    rates,
+    six_phases,
+    transformer,
+)
 
 FRESH, SIX = {"data": "fresh"}, {"data": "six phases"}
 DEFAULT, RATE, SCALE, NORM = ({"queries": kind} for kind in ("default", "QK rate", "QK scale", "QK norm"))
@@ -35,15 +46,18 @@ WORDS = ((RATE, "a QK rate of its own"), (SCALE, "a larger QK start"), (NORM, "Q
 
 def arms(scale: ScaleName) -> Arms:
     def grouped(lr, b2, factor, of, plan):
-        return transformer(scale, lr, b2, plan=plan, groups=[{"match": "*.attention.[qk].weight", of: factor}])
+        groups = [{"match": "*.attention.[qk].weight", of: factor}]
+        return transformer(scale, lr, b2, plan=plan, steps=steps, groups=groups)
 
+    steps = BUDGET[scale]
     plain, (on_rate, on_scale) = rates(scale), FACTORS[scale]
     normed = {"lr": NORM_RATES[scale], "b2": NORM_BETAS[scale]}
     for data, plan in ((FRESH, online(scale)), (SIX, six_phases(scale))):
-        yield from swept(partial(transformer, scale, plan=plan), plain, **data, **DEFAULT)
+        yield from swept(partial(transformer, scale, plan=plan, steps=steps), plain, **data, **DEFAULT)
         yield from swept(partial(grouped, of="lr", plan=plan), {**plain, "factor": on_rate}, **data, **RATE)
         yield from swept(partial(grouped, of="init", plan=plan), {**plain, "factor": on_scale}, **data, **SCALE)
-        yield from swept(partial(transformer, scale, plan=plan, model={"qk_norm": True}), normed, **data, **NORM)
+        with_norm = partial(transformer, scale, plan=plan, steps=steps, model={"qk_norm": True})
+        yield from swept(with_norm, normed, **data, **NORM)
 
 
 def figure(r: Results) -> Figure:
@@ -67,32 +81,32 @@ recipe = Recipe(
             "six phases need fewer steps than fresh samples",
             "a clear gap (fig. 8, solid lines)",
             ahead(SIX | DEFAULT, of=FRESH | DEFAULT),
-            history=SETTING,
+            history=BUDGET_SETTING,
         ),
         Statement(
             "fresh: W_q, W_k need fewer steps at a rate of their own",
             "best at 3.6 times the rate (fig. 8a)",
             ahead(FRESH | RATE, of=FRESH | DEFAULT),
-            history=SETTING,
+            history=BUDGET_SETTING,
         ),
         Statement(
             "fresh: W_q, W_k need fewer steps from a larger start",
             "best at 8 times the scale (fig. 8b)",
             ahead(FRESH | SCALE, of=FRESH | DEFAULT),
-            history=SETTING,
+            history=BUDGET_SETTING,
         ),
         Statement(
             "fresh: QK norm needs fewer steps",
             "no saddle at the start (fig. 8c)",
             ahead(FRESH | NORM, of=FRESH | DEFAULT),
-            history=SETTING,
+            history=BUDGET_SETTING,
         ),
         *(
             Statement(
                 f"the gap is narrower with {what}",
                 "reduced (fig. 8)",
                 wider_gap(DEFAULT, kind, slow=FRESH, fast=SIX),
-                history=SETTING,
+                history=BUDGET_SETTING,
             )
             for kind, what in WORDS
         ),
@@ -101,7 +115,7 @@ recipe = Recipe(
                 f"six phases are less than 25 % ahead of fresh samples with {what}",
                 "reduced or reverted (fig. 8)",
                 not_ahead(SIX | DEFAULT, of=FRESH | kind),
-                history=SETTING,
+                history=BUDGET_SETTING,
             )
             for kind, what in WORDS
         ),
@@ -109,19 +123,19 @@ recipe = Recipe(
             "six phases: without a QK rate of its own at most 25 % more steps",
             "best at 1.25 times (fig. 8a)",
             not_ahead(SIX | RATE, of=SIX | DEFAULT),
-            history=SETTING,
+            history=BUDGET_SETTING,
         ),
         Statement(
             "six phases: without a larger QK start at most 25 % more steps",
             "the default is best (fig. 8b)",
             not_ahead(SIX | SCALE, of=SIX | DEFAULT),
-            history=SETTING,
+            history=BUDGET_SETTING,
         ),
         Statement(
             "six phases: QK norm needs more steps",
             "slowed down (fig. 8c)",
             ahead(SIX | DEFAULT, of=SIX | NORM),
-            history=SETTING,
+            history=BUDGET_SETTING,
         ),
     ],
     figure=figure,
