@@ -83,22 +83,29 @@ def online(scale: str, batch: dict[str, int] = PARITY_BATCH) -> dict[str, Any]:
     return {"name": "online", "batch": batch[scale]}
 
 
-def phased(scale: str, steps: int, shares: Sequence[float], epochs: Sequence[float], batch: int) -> dict[str, Any]:
+def phased(
+    scale: str, steps: int, shares: Sequence[float], epochs: Sequence[float], batch: int, budget: int | None = None
+) -> dict[str, Any]:
     """Nested subsets: shares of the data of an online run of `steps` steps, each for so many epochs; the last one for
-    what is left of the steps. Sizes are multiples of four, so that biases can be removed from them."""
+    what is left of the steps. Sizes are multiples of four, so that biases can be removed from them. A run that stops
+    after `budget` steps has the phases that it reaches."""
     if scale == "smoke":
         shares, epochs = SMOKE_SHARES, SMOKE_EPOCHS
-    seen = steps * batch
-    phases: list[dict[str, Any]] = [
-        {"size": 4 * max(1, round(share * seen / 4)), "epochs": e} for share, e in zip(shares, epochs, strict=True)
-    ]
+    seen, left = steps * batch, budget or steps
+    phases: list[dict[str, Any]] = []
+    for share, e in zip(shares, epochs, strict=True):
+        size = 4 * max(1, round(share * seen / 4))
+        phases.append({"size": size, "epochs": e})
+        left -= max(1, round(e * size / batch))
+        if left <= 0:
+            break
     del phases[-1]["epochs"]
-    return {"name": "phases", "batch": batch, "phases": phases, "online_steps": steps}
+    return {"name": "phases", "batch": batch, "phases": phases, "online_steps": budget or steps}
 
 
-def six_phases(scale: str) -> dict[str, Any]:
-    """The paper's schedule for parity."""
-    return phased(scale, STEPS[scale], SHARES, EPOCHS, PARITY_BATCH[scale])
+def six_phases(scale: str, budget: int | None = None) -> dict[str, Any]:
+    """The paper's schedule for parity; of a run that stops after `budget` steps, the phases that it reaches."""
+    return phased(scale, STEPS[scale], SHARES, EPOCHS, PARITY_BATCH[scale], budget)
 
 
 def transformer(scale: str, lr: float, b2: float, **changes: Any) -> Spec:

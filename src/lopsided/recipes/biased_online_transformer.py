@@ -34,7 +34,7 @@ POWERS = (2, 3, 4, 5, 6)
 def arms(scale: ScaleName) -> Arms:
     grid = rates(scale)
     make = partial(transformer, scale, steps=BUDGET[scale])
-    yield from swept(partial(make, plan=six_phases(scale)), grid, data=SIX)
+    yield from swept(partial(make, plan=six_phases(scale, BUDGET[scale])), grid, data=SIX)
     yield from swept(partial(make, plan=online(scale)), grid, data=FRESH)
     for m in POWERS:
         biased = partial(make, plan=online(scale), training_set={"biased_by": 2**m})

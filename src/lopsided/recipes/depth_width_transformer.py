@@ -39,7 +39,7 @@ PHASES, ONLINE = {"data": SIX}, {"data": FRESH}
 def arms(scale: ScaleName) -> Arms:
     task = of_tokens(*TASKS[scale])
     for shape, (depth, width) in zip(("plain", "deeper", "narrower"), SHAPES[scale], strict=False):
-        for data, plan in ((SIX, six_phases(scale)), (FRESH, online(scale))):
+        for data, plan in ((SIX, six_phases(scale, BUDGET[scale])), (FRESH, online(scale))):
             model = {"layers": depth, "width": width}
             make = partial(transformer, scale, task=task, plan=plan, steps=BUDGET[scale], model=model)
             yield from swept(make, rates(scale), shape=shape, depth=depth, width=width, data=data)

@@ -39,7 +39,7 @@ def fresh(group):
 
 
 def arms(scale: ScaleName) -> Arms:
-    grid, repeat = rates(scale), six_phases(scale)
+    grid, repeat = rates(scale), six_phases(scale, BUDGET[scale])
     make = partial(transformer, scale, steps=BUDGET[scale])
     yield from swept(partial(make, plan=repeat), grid, **ALL)
     for group in (BOTH,) if scale == "smoke" else FRESH_GROUPS:

@@ -52,7 +52,7 @@ def arms(scale: ScaleName) -> Arms:
     steps = BUDGET[scale]
     plain, (on_rate, on_scale) = rates(scale), FACTORS[scale]
     normed = {"lr": NORM_RATES[scale], "b2": NORM_BETAS[scale]}
-    for data, plan in ((FRESH, online(scale)), (SIX, six_phases(scale))):
+    for data, plan in ((FRESH, online(scale)), (SIX, six_phases(scale, BUDGET[scale]))):
         yield from swept(partial(transformer, scale, plan=plan, steps=steps), plain, **data, **DEFAULT)
         yield from swept(partial(grouped, of="lr", plan=plan), {**plain, "factor": on_rate}, **data, **RATE)
         yield from swept(partial(grouped, of="init", plan=plan), {**plain, "factor": on_scale}, **data, **SCALE)
