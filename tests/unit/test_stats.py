@@ -165,6 +165,16 @@ def test_a_difference_that_is_certainly_small_is_negligible():
     assert decisions.slope_above(law, -0.5, "a against b", small=0.1).verdict == "negligible"
 
 
+def test_a_mean_ratio_near_one_is_negligible():
+    ratios = np.exp(np.random.default_rng(3).normal(0.0, 0.1, 16))
+    for test in (decisions.above, decisions.below):
+        found = test(ratios, 1.0, "gradients", ratio=True)
+        assert found.verdict == "negligible"
+        assert found.small == (0.8, 1.25)
+        assert test(1.5 * ratios, 1.0, "gradients", ratio=True).verdict in ("holds", "contradicted")
+        assert test(2 * ratios, 2.0, "accuracy / chance", ratio=True).verdict == "inconclusive"  # no difference asked
+
+
 def test_several_places_are_negligible_together():
     small = Decision("m", 1.0, (0.9, 1.1), "negligible", 8, "t", 0.01)
     assert decisions.everywhere([small, small], ["a", "b"]).verdict == "negligible"
@@ -210,7 +220,7 @@ def test_bounds():
     for ratio in (False, True):
         assert decisions.below(near, 2.0, "x", ratio).verdict == "holds"
         assert decisions.below(near, 0.5, "x", ratio).verdict == "contradicted"
-        assert decisions.above(near, 1.0, "x", ratio).verdict == "inconclusive"
+        assert decisions.above(near, 1.0, "x", ratio).verdict == ("negligible" if ratio else "inconclusive")
         assert decisions.below(near[:1], 2.0, "x", ratio).verdict == "inconclusive"
     assert decisions.near(near, 1.0, 0.2, "x").verdict == "holds"
     assert decisions.near(near, 2.0, 0.2, "x").verdict == "contradicted"

@@ -108,15 +108,28 @@ def higher(low: np.ndarray, high: np.ndarray, what: str, small: float | None = N
 
 
 def below(values: np.ndarray, bound: float, what: str, ratio: bool = False) -> Decision:
-    """The mean of `values` lies below `bound`; with `ratio` the geometric mean, for positive quantities."""
-    c = centre(values, bound, _covers(), ratio)
-    return _decision(what, c, _below(c, bound), len(values), _p(c, f"below {bound:.3g}"))
+    """The mean of `values` lies below `bound`; with `ratio` the geometric mean, for positive quantities. Against a
+    bound of 1, a ratio that certainly differs from it by less than 25 % is `negligible`."""
+    return _centred(values, bound, what, ratio, _below, "below")
 
 
 def above(values: np.ndarray, bound: float, what: str, ratio: bool = False) -> Decision:
-    """The mean of `values` lies above `bound`; with `ratio` the geometric mean, for positive quantities."""
+    """The mean of `values` lies above `bound`; with `ratio` the geometric mean, for positive quantities. Against a
+    bound of 1, a ratio that certainly differs from it by less than 25 % is `negligible`."""
+    return _centred(values, bound, what, ratio, _above, "above")
+
+
+def _centred(values: np.ndarray, bound: float, what: str, ratio: bool, side: Side, word: str) -> Decision:
     c = centre(values, bound, _covers(), ratio)
-    return _decision(what, c, _above(c, bound), len(values), _p(c, f"above {bound:.3g}"))
+    found = _decision(what, c, side(c, bound), len(values), _p(c, f"{word} {bound:.3g}"))
+    if not ratio or bound != 1:
+        return found
+
+    def equal() -> Decision:
+        over, under = (centre(values, end, _covers(equivalence=True), ratio=True) for end in (QUARTER, 1 / QUARTER))
+        return _equivalence(what, over, under, QUARTER, 1 / QUARTER, len(values))
+
+    return _unless_small(found, SMALL_RATIO, equal)
 
 
 def near(values: np.ndarray, expected: float, within: float, what: str) -> Decision:
