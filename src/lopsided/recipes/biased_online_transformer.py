@@ -54,7 +54,7 @@ recipe = Recipe(
     figure_number="17",
     question="Is it enough for a transformer to give fresh samples the bias of a small set?",
     about=__doc__,
-    scales={"smoke": (2, 6), "laptop": (SEEDS, 1800), "paper": (SEEDS,)},
+    scales={"smoke": (2, 6), "laptop": (SEEDS, 900), "paper": (SEEDS,)},
     arms=arms,
     claims=[
         Statement(

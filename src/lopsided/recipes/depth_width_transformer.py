@@ -59,7 +59,7 @@ recipe = Recipe(
     figure_number="25, 26",
     question="Do deeper and narrower transformers gain more from repetition?",
     about=__doc__,
-    scales={"smoke": (2, 10), "laptop": (SEEDS, 1500), "paper": (SEEDS,)},
+    scales={"smoke": (2, 10), "laptop": (SEEDS, 1000), "paper": (SEEDS,)},
     arms=arms,
     claims=[
         Statement(

@@ -71,7 +71,7 @@ recipe = Recipe(
     figure_number="30",
     question="Which of a transformer's parameters gain from repetition?",
     about=__doc__,
-    scales={"smoke": (2, 15), "laptop": (SEEDS, 1200), "paper": (SEEDS,)},
+    scales={"smoke": (2, 15), "laptop": (SEEDS, 1000), "paper": (SEEDS,)},
     arms=arms,
     claims=[
         Statement(

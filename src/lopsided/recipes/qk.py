@@ -74,7 +74,7 @@ recipe = Recipe(
     figure_number="8",
     question="Does the gap of transformers come from queries and keys that start too small?",
     about=__doc__,
-    scales={"smoke": (2, 15), "laptop": (SEEDS, 3000), "paper": (SEEDS,)},
+    scales={"smoke": (2, 15), "laptop": (SEEDS, 2400), "paper": (SEEDS,)},
     arms=arms,
     claims=[
         Statement(
