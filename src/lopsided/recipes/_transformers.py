@@ -43,8 +43,9 @@ LARGER_BATCH = {**BATCH, "paper": 128}
 STEPS = {"smoke": 60, "laptop": 3000, "paper": 100_000}
 """Steps of a run on fresh samples of parity. (The paper names no number; its figure 1 reaches some 10^5.)"""
 BUDGET = {**STEPS, "laptop": 1000}
-"""Steps after which the recipes that compare many kinds of arms stop, with phases as long as in a run of `STEPS`. It
-tells six phases from fresh samples with .6 of the seeds at .6 of the price of a seed (LOG.md)."""
+"""Steps of a run in the recipes that compare many kinds of arms. Subsets and phases keep the sizes that they have in a
+run of `STEPS`; later phases are left out. Six phases are told from fresh samples with .6 of the seeds, and a seed costs
+.6 (LOG.md, by rows of runs of `STEPS`, cut off)."""
 BUDGET_SETTING = (
     f"{SETTING}; at most 1,000 steps in place of 3,000, chosen by the rows of bias-removal-transformer, where fewer "
     "seeds decide so"
@@ -87,8 +88,8 @@ def phased(
     scale: str, steps: int, shares: Sequence[float], epochs: Sequence[float], batch: int, budget: int | None = None
 ) -> dict[str, Any]:
     """Nested subsets: shares of the data of an online run of `steps` steps, each for so many epochs; the last one for
-    what is left of the steps. Sizes are multiples of four, so that biases can be removed from them. A run that stops
-    after `budget` steps has the phases that it reaches."""
+    what is left of the steps. Sizes are multiples of four, so that biases can be removed from them. If the run is to
+    stop after `budget` steps, phases that would begin later are left out."""
     if scale == "smoke":
         shares, epochs = SMOKE_SHARES, SMOKE_EPOCHS
     seen, left = steps * batch, budget or steps
@@ -104,7 +105,8 @@ def phased(
 
 
 def six_phases(scale: str, budget: int | None = None) -> dict[str, Any]:
-    """The paper's schedule for parity; of a run that stops after `budget` steps, the phases that it reaches."""
+    """The paper's schedule for parity: six growing subsets, sized for a run of `STEPS` steps. If the run is to stop
+    after `budget` steps, phases that would begin later are left out."""
     return phased(scale, STEPS[scale], SHARES, EPOCHS, PARITY_BATCH[scale], budget)
 
 

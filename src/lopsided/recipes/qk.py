@@ -45,19 +45,18 @@ WORDS = ((RATE, "a QK rate of its own"), (SCALE, "a larger QK start"), (NORM, "Q
 
 
 def arms(scale: ScaleName) -> Arms:
-    def grouped(lr, b2, factor, of, plan):
-        groups = [{"match": "*.attention.[qk].weight", of: factor}]
-        return transformer(scale, lr, b2, plan=plan, steps=steps, groups=groups)
+    make = partial(transformer, scale, steps=BUDGET[scale])
 
-    steps = BUDGET[scale]
+    def grouped(lr, b2, factor, of, plan):
+        return make(lr, b2, plan=plan, groups=[{"match": "*.attention.[qk].weight", of: factor}])
+
     plain, (on_rate, on_scale) = rates(scale), FACTORS[scale]
     normed = {"lr": NORM_RATES[scale], "b2": NORM_BETAS[scale]}
     for data, plan in ((FRESH, online(scale)), (SIX, six_phases(scale, BUDGET[scale]))):
-        yield from swept(partial(transformer, scale, plan=plan, steps=steps), plain, **data, **DEFAULT)
+        yield from swept(partial(make, plan=plan), plain, **data, **DEFAULT)
         yield from swept(partial(grouped, of="lr", plan=plan), {**plain, "factor": on_rate}, **data, **RATE)
         yield from swept(partial(grouped, of="init", plan=plan), {**plain, "factor": on_scale}, **data, **SCALE)
-        with_norm = partial(transformer, scale, plan=plan, steps=steps, model={"qk_norm": True})
-        yield from swept(with_norm, normed, **data, **NORM)
+        yield from swept(partial(make, plan=plan, model={"qk_norm": True}), normed, **data, **NORM)
 
 
 def figure(r: Results) -> Figure:

@@ -108,14 +108,14 @@ def higher(low: np.ndarray, high: np.ndarray, what: str, small: float | None = N
 
 
 def below(values: np.ndarray, bound: float, what: str, ratio: bool = False) -> Decision:
-    """The mean of `values` lies below `bound`; with `ratio` the geometric mean, for positive quantities. Against a
-    bound of 1, a ratio that certainly differs from it by less than 25 % is `negligible`."""
+    """The mean of `values` lies below `bound`. With `ratio` it is the geometric mean, for positive quantities; if
+    `bound` is 1 and that mean certainly lies between .8 and 1.25, the verdict is `negligible`."""
     return _centred(values, bound, what, ratio, _below, "below")
 
 
 def above(values: np.ndarray, bound: float, what: str, ratio: bool = False) -> Decision:
-    """The mean of `values` lies above `bound`; with `ratio` the geometric mean, for positive quantities. Against a
-    bound of 1, a ratio that certainly differs from it by less than 25 % is `negligible`."""
+    """The mean of `values` lies above `bound`. With `ratio` it is the geometric mean, for positive quantities; if
+    `bound` is 1 and that mean certainly lies between .8 and 1.25, the verdict is `negligible`."""
     return _centred(values, bound, what, ratio, _above, "above")
 
 
