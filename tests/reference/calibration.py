@@ -110,6 +110,10 @@ def cases() -> Iterator[Case]:
         lambda rng, n: decisions.below(rng.lognormal(0, 0.8, n), 1.0, "", ratio=True).verdict,
     )  # fmt: skip
     yield Case(
+        "above", "a ratio of 1.25, spread .2: not negligible", ("negligible", "contradicted"),
+        lambda rng, n: decisions.above(1.25 * rng.lognormal(0, 0.2, n), 1.0, "", ratio=True).verdict,
+    )  # fmt: skip
+    yield Case(
         "near", "at the bound", ("holds",),
         lambda rng, n: decisions.near(rng.normal(1.1, 0.2, n), 1.0, 0.1, "").verdict,
     )  # fmt: skip
