@@ -1,6 +1,7 @@
 """Shared by all tests: shapes are checked at run time, JAX is set up once, slow things are small."""
 
 import os
+import shutil
 from pathlib import Path
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -28,6 +29,13 @@ from lopsided.core.spec import Spec  # noqa: E402
 from lopsided.engines import devices  # noqa: E402
 
 devices.setup(1 << 20)
+
+IN_MEMORY = Path("/dev/shm")
+ENOUGH = 4 << 30  # bytes; the suite writes some hundred MB
+if IN_MEMORY.is_dir() and os.access(IN_MEMORY, os.W_OK) and shutil.disk_usage(IN_MEMORY).free > ENOUGH:
+    # Stores are many small files, each written to the disk before it is renamed; a disk that takes 2 ms for each of
+    # these operations makes tests that write stores take twice as long.
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(IN_MEMORY))
 
 settings.register_profile("normal", max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("nightly", max_examples=5_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
