@@ -42,6 +42,13 @@ def machine() -> str:
     return f"{platform.system()} {platform.machine()}{_processor()}"
 
 
+def command() -> str:
+    """How this process was started, as one would type it: `lopsided run …` or `python -m lopsided.cli run …`."""
+    module = getattr(sys.modules["__main__"], "__spec__", None)
+    program = Path(sys.argv[0]).name if module is None else f"python -m {module.name.removesuffix('.__main__')}"
+    return " ".join([program, *sys.argv[1:]])
+
+
 def provenance(device: str, execution: dict[str, object]) -> dict[str, object]:
     """Provenance of rows that are being made now on `device`, run as `execution` says."""
     return {
@@ -49,6 +56,6 @@ def provenance(device: str, execution: dict[str, object]) -> dict[str, object]:
         "device": device,
         "execution": execution,
         "machine": machine(),
-        "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        "command": command(),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
     }
