@@ -18,5 +18,5 @@ from lopsided.core.provenance import command
 )
 def test_the_command_is_what_one_would_type(module, program, monkeypatch):
     monkeypatch.setattr(sys.modules["__main__"], "__spec__", module and ModuleSpec(module, None))
-    monkeypatch.setattr(sys, "argv", ["/somewhere/bin/lopsided", "run", "adam"])
-    assert command() == f"{program} run adam"
+    monkeypatch.setattr(sys, "argv", ["/somewhere/bin/lopsided", "run", "adam", "--set", "steps=[1, 2]"])
+    assert command() == f"{program} run adam --set 'steps=[1, 2]'"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import shlex
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -43,10 +44,13 @@ def machine() -> str:
 
 
 def command() -> str:
-    """How this process was started, as one would type it: `lopsided run …` or `python -m lopsided.cli run …`."""
+    """The command line that started this process, quoted for a shell, without the folder of the program.
+
+    For example `lopsided run adam` or `python -m lopsided.cli run adam`.
+    """
     module = getattr(sys.modules["__main__"], "__spec__", None)
     program = Path(sys.argv[0]).name if module is None else f"python -m {module.name.removesuffix('.__main__')}"
-    return " ".join([program, *sys.argv[1:]])
+    return f"{program} {shlex.join(sys.argv[1:])}".rstrip()
 
 
 def provenance(device: str, execution: dict[str, object]) -> dict[str, object]:
