@@ -67,7 +67,7 @@ def test_smoke_runs_reports_and_gives_no_verdict(name, tmp_path):
         [Section(asked.recipe, results, asked.claims(results), "", asked.recipe.figure(results), (), [])],
         tmp_path / "report.html",
     )
-    draw(asked.recipe.figure(results)).savefig(tmp_path / "figure.png")  # as a PDF it takes as long again, for one font
+    draw(asked.recipe.figure(results)).savefig(tmp_path / "figure.png")  # a PDF takes two thirds of its time again
     assert (tmp_path / "figure.png").stat().st_size > 10_000
     text = page.read_text()
     assert name in text

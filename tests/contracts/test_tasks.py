@@ -1,7 +1,5 @@
 """What every task promises, checked for each one by its mere existence."""
 
-from functools import cache
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -97,30 +95,39 @@ BLOCK = 512
 """Samples that are drawn together: one size for all tests, because compiling takes longer than drawing."""
 
 
-def draw(task, n, seed=0, name="train", skills=None, order="lexicographic", start=0, block=BLOCK):
+def draw(task, n, seed=0, name="train", skills=None, order="lexicographic", start=0, block=BLOCK, sampler=None):
     law = law_of(task, skills or Uniform(), order, seed)
     latent = latent_of(task, stream(seed, "world"))
-    together = drawn_by(id(task), "test" if name == "test" else "train")
+    together = sampler or sampler_of(task, "test" if name == "test" else "train")
     starts = range(start, start + n, block)
     blocks = [together(stream(seed, name), latent, law, jnp.arange(i, i + block, dtype=jnp.uint32)) for i in starts]
     return jax.tree.map(lambda *parts: np.concatenate(parts)[:n], *blocks), latent
 
 
-@cache
-def drawn_by(task, purpose):
-    """Traced once for all seeds; a task is named by its id, because some have fields that cannot be hashed."""
-    sample = next(case.values[0] for case in CASES if id(case.values[0]) == task).sample
+SAMPLERS = {}
+"""By the task's id, because some tasks have fields that cannot be hashed, and purpose; `CASES` keeps the tasks."""
+
+
+def sampler_of(task, purpose):
+    """Compiled once for all seeds and laws."""
+    if (id(task), purpose) not in SAMPLERS:
+        SAMPLERS[id(task), purpose] = new_sampler(task, purpose)
+    return SAMPLERS[id(task), purpose]
+
+
+def new_sampler(task, purpose):
+    """A function of key, latent, law and indices (n,) that compiles anew, as it would in another process."""
 
     @jax.jit
-    def many(key, latent, law, index):
-        return jax.vmap(lambda i: sample(key, i, SampleContext(latent, law, None, purpose)))(index)
+    def samples(key, latent, law, index):
+        return jax.vmap(lambda i: task.sample(key, i, SampleContext(latent, law, None, purpose)))(index)
 
-    return many
+    return samples
 
 
 @each_task
 def test_same_key_same_bytes(task):
-    a, b = draw(task, 64)[0], draw(task, 64)[0]
+    a, b = draw(task, 64)[0], draw(task, 64, sampler=new_sampler(task, "train"))[0]
     for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True):
         assert np.asarray(x).tobytes() == np.asarray(y).tobytes()
 
@@ -205,10 +212,11 @@ def test_chance_is_the_best_constant_guess(task):
 
 @each_task
 def test_neighbouring_seeds_and_test_streams_share_no_sample(task):
-    """Tasks with more inputs than collisions by chance could hit share none in 20,000 (2,000 long rows); the
-    streams that small tasks draw words from are compared in `tests/unit/test_keys.py`."""
+    """Tasks with more inputs than collisions by chance could hit share none in 10⁵, where streams that are named by 32
+    bits would probably share some. Long rows take long to draw: 2,000. The streams that small tasks draw words from are
+    compared in `tests/unit/test_keys.py`."""
     few = isinstance(task, FiniteInputs) and task.entropy_bits < 60
-    many = 4000 if few else 2000 if has_long_rows(task) else 20_000
+    many = 4000 if few else 2000 if has_long_rows(task) else 100_000
     first = counted(draw(task, many)[0])
     for seed, name in ((1, "train"), (0, "test")):
         other = counted(draw(task, many, seed, name)[0])
