@@ -22,7 +22,7 @@ from lopsided.runs.until_decided import Plan, looked, read, replay, until_decide
 from lopsided.runs.until_decided import seeds_needed as seeds_for
 from lopsided.runs.worker import run
 from lopsided.stats.sequential import bounds, level, seeds_needed, valid_looks
-from lopsided.stats.verdict import AT_AN_END, Claim, Statement
+from lopsided.stats.verdict import AT_AN_END, EQUIVALENCE, Claim, Statement
 from lopsided.store.parts import Store
 from tests.library.small import small_recipe, spec
 
@@ -388,6 +388,18 @@ def test_seeds_that_would_show_that_there_is_no_difference_that_matters():
     assert seeds_for(replace(claim, interval=(0.0, None)), 16) == 10**6
     different = replace(claim, effect=1.5, interval=(1.2, 1.9), p_value=0.06)
     assert seeds_for(different, 16) == seeds_needed(0.06, 16)
+
+
+@pytest.mark.parametrize("p_value", [0.1, 0.9])
+def test_seeds_that_would_decide_an_equivalence_for_it_or_against_it(p_value):
+    """Its p-value is one-sided. .9 says that the effect is beyond the margin: then seeds contradict, they do not help
+    it. (1.645 + .84)^2 / 1.2816^2 of what there is, either way; this said a million for .9."""
+    fields = {"recipe": "r", "claim": "c", "paper": "", "measure": "slope of loss", "members": 16, "scale": "laptop"}
+    test = f"bootstrap, {EQUIVALENCE} against -0.4 and -0.6, 90 % interval"
+    claim = Claim(
+        **fields, interval=(-0.7, -0.59), effect=-0.65, verdict="inconclusive", test=test, p_value=p_value
+    )  # fmt: skip
+    assert seeds_for(claim, 16) == 61
 
 
 def test_an_effect_with_one_known_end_is_a_bound():

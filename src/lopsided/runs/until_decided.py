@@ -30,7 +30,7 @@ from lopsided.runs.recipe_run import RecipeRun
 from lopsided.runs.worker import run
 from lopsided.stats import decisions, sequential
 from lopsided.stats.sequential import LOOKS, level
-from lopsided.stats.verdict import AT_AN_END, DECIDED, Claim
+from lopsided.stats.verdict import AT_AN_END, DECIDED, EQUIVALENCE, Claim
 from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
 
@@ -149,6 +149,10 @@ def seeds_needed(claim: Claim, seeds: int) -> int | None:
     decided, that have no p-value, or whose test has rejected already: those wait for something else than seeds."""
     if claim.verdict != "inconclusive" or claim.p_value is None or claim.p_value <= 0.05:
         return None
+    if EQUIVALENCE in claim.test:
+        # Its p-value is one-sided; above one half, the effect is beyond the margin, and seeds would contradict it.
+        nearer = min(claim.p_value, 1 - claim.p_value)
+        return sequential.seeds_needed(2 * nearer, seeds, side=2 * sequential.SIDE)
     different = sequential.seeds_needed(claim.p_value, seeds)
     effect, (low, high) = claim.effect, claim.interval
     if claim.small is None or effect is None or low is None or high is None:
