@@ -69,7 +69,7 @@ recipe = Recipe(
     question="Does a Zipf law of operands help a transformer that answers without writing the steps?",
     about=__doc__,
     threshold=LEARNED,
-    scales={"smoke": (2, 10), "laptop": (8, 600), "paper": (4,)},
+    scales={"smoke": (2, 10), "laptop": (8, 750), "paper": (4,)},
     arms=arms,
     claims=[
         Statement(

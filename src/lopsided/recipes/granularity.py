@@ -66,7 +66,7 @@ recipe = Recipe(
     question="Does the law have to be fine-grained, or do a few bins do?",
     about=__doc__,
     threshold=0.5,
-    scales={"smoke": (2, 6), "laptop": (8, 420), "paper": (3,)},
+    scales={"smoke": (2, 6), "laptop": (8, 410), "paper": (3,)},
     arms=arms,
     claims=[
         Statement(

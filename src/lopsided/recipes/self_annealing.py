@@ -106,7 +106,7 @@ recipe = Recipe(
     figure_number="1, 4, 6",
     question="Can a law find out by itself when to let its tail go, with one setting for all tasks?",
     about=__doc__,
-    scales={"smoke": (2, 30), "laptop": (8, 1900), "paper": (4,)},
+    scales={"smoke": (2, 30), "laptop": (8, 2600), "paper": (4,)},
     arms=arms,
     claims=[
         *(
