@@ -19,8 +19,8 @@ from lopsided.runs.recipe_run import RecipeRun
 from lopsided.runs.reports import write_report
 from lopsided.runs.targets import find, plain_arms, plain_curves
 from lopsided.runs.until_decided import Plan, looked, read, replay, until_decided
-from lopsided.runs.until_decided import seeds_needed as seeds_for
 from lopsided.runs.worker import run
+from lopsided.stats.seeds_needed import seeds_needed as seeds_for
 from lopsided.stats.sequential import bounds, level, seeds_needed, valid_looks
 from lopsided.stats.verdict import AT_AN_END, EQUIVALENCE, Claim, Statement
 from lopsided.store.parts import Store

@@ -10,7 +10,8 @@ from lopsided.core.recipe import Recipe
 from lopsided.results.stored import Results
 from lopsided.runs.manifest import Manifest
 from lopsided.runs.recipe_run import RecipeRun, latest
-from lopsided.runs.until_decided import looked, seeds_needed
+from lopsided.runs.until_decided import looked
+from lopsided.stats.seeds_needed import seeds_needed
 from lopsided.stats.verdict import Claim
 from lopsided.store.parts import Store
 
