@@ -390,16 +390,17 @@ def test_seeds_that_would_show_that_there_is_no_difference_that_matters():
     assert seeds_for(different, 16) == seeds_needed(0.06, 16)
 
 
-@pytest.mark.parametrize("p_value", [0.1, 0.9])
-def test_seeds_that_would_decide_an_equivalence_for_it_or_against_it(p_value):
+@pytest.mark.parametrize(("p_value", "needed"), [(0.1, 61), (0.9, 77), (0.98, None)])
+def test_seeds_that_would_decide_an_equivalence_for_it_or_against_it(p_value, needed):
     """Its p-value is one-sided. .9 says that the effect is beyond the margin: then seeds contradict, they do not help
-    it. (1.645 + .84)^2 / 1.2816^2 of what there is, either way; this said a million for .9."""
+    it. (1.645 + .84)^2 / 1.2816^2 of what there is to hold, (1.96 + .84)^2 / 1.2816^2 to be contradicted; this said a
+    million for .9. At .98 the test has contradicted it already: its interval is what it waits for."""
     fields = {"recipe": "r", "claim": "c", "paper": "", "measure": "slope of loss", "members": 16, "scale": "laptop"}
     test = f"bootstrap, {EQUIVALENCE} against -0.4 and -0.6, 90 % interval"
     claim = Claim(
         **fields, interval=(-0.7, -0.59), effect=-0.65, verdict="inconclusive", test=test, p_value=p_value
     )  # fmt: skip
-    assert seeds_for(claim, 16) == 61
+    assert seeds_for(claim, 16) == needed
 
 
 def test_an_effect_with_one_known_end_is_a_bound():

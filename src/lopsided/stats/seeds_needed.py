@@ -1,4 +1,4 @@
-"""How many seeds would decide a claim that is open."""
+"""An estimate for claims that the data leave undecided: how many seeds would probably decide them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from lopsided.stats.verdict import EQUIVALENCE, Claim
 
 
 def seeds_needed(claim: Claim, seeds: int) -> int | None:
-    """How many seeds each arm needs so that an undecided claim is decided with a probability of 80 %, if the true
-    effect is the measured one: that there is a difference, or that there is none that matters. None for claims that are
-    decided, that have no p-value, or whose test has rejected already: those wait for something else than seeds."""
+    """Seeds per arm at which an undecided claim would get a verdict with a probability of 80 %.
+
+    `seeds` is how many each arm has now. The estimate takes the measured effect for the true one. A claim of a
+    difference is decided when its test finds one, or when the effect is shown to be too small to matter, whichever
+    takes fewer seeds. A claim that two things are equal within a margin is decided when the effect is shown to lie
+    inside the margin or beyond it. None where the p-value gives no estimate: the claim is decided, has no p-value, or
+    its p-value is small enough already and something else is missing (the interval, or a wider sweep).
+    """
     if claim.verdict != "inconclusive" or claim.p_value is None or claim.p_value <= 0.05:
         return None
     if EQUIVALENCE in claim.test:
-        # Its p-value is one-sided; above one half, the effect is beyond the margin, and seeds would contradict it.
-        nearer = min(claim.p_value, 1 - claim.p_value)
-        return sequential.seeds_needed(2 * nearer, seeds, side=2 * sequential.SIDE)
+        return _of_equivalence(claim.p_value, seeds)
     different = sequential.seeds_needed(claim.p_value, seeds)
     effect, (low, high) = claim.effect, claim.interval
     if claim.small is None or effect is None or low is None or high is None:
@@ -27,3 +30,12 @@ def seeds_needed(claim: Claim, seeds: int) -> int | None:
     scale = np.log if claim.is_ratio else np.asarray
     effect, low, high, *small = (float(scale(v)) for v in (effect, low, high, *claim.small))
     return min(different, sequential.seeds_to_equal(effect, low, high, (small[0], small[1]), seeds))
+
+
+def _of_equivalence(inside: float, seeds: int) -> int | None:
+    """For the p-value of "the effect lies inside the margin", which is one-sided, at 5 %. Above one half, the effect is
+    beyond the margin: more seeds would contradict the claim, at 2.5 %."""
+    if inside <= 0.5:
+        return sequential.seeds_needed(2 * inside, seeds, side=2 * sequential.SIDE)
+    beyond = 1 - inside
+    return sequential.seeds_needed(2 * beyond, seeds) if beyond > sequential.SIDE else None
