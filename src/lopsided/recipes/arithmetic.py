@@ -20,7 +20,8 @@ from lopsided.recipes._language import QWEN3_06B, adamw, causal, language
 
 LAWS = {"uniform": UNIFORM, "Zipf": power_law(1.0), "annealed": annealed(1.5, 0.0, 0.5)}
 LARGER = (
-    "4,000 steps of 64 before; 2,500 steps of 256 were chosen on seeds 100 to 103, whose accuracies vary less (LOG.md)"
+    "4,000 steps of 64 expressions before; 2,500 of 256 were taken after trials on seeds 100 to 103, where members of "
+    "one law differ less; the trials showed how far the laws are apart there as well (LOG.md)"
 )
 LEARNED = 0.4
 BINS = 4

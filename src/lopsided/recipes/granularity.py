@@ -15,11 +15,10 @@ from __future__ import annotations
 import numpy as np
 
 from lopsided.recipe import *
-from lopsided.recipes import _frequency as frequency
-from lopsided.recipes._frequency import LEARNED, tracking
+from lopsided.recipes._frequency import LEARNED, STEPS, tracking
 from lopsided.stats.slopes import of_points
 
-STEPS = {**frequency.STEPS, "laptop": 4000}
+LENGTH = {**STEPS, "laptop": 4000}
 LONGER = "2,500 steps before, within which some members of the finest law never got half right"
 COUNTS = {"smoke": (2, 3, 6), "laptop": (3, 6, 12, 24), "paper": (5, 10, 20, 40, 60, 120)}
 ALL, HEAD = ("test/accuracy", 0.5), ("bin1/accuracy", LEARNED)
@@ -29,7 +28,7 @@ ALL, HEAD = ("test/accuracy", 0.5), ("bin1/accuracy", LEARNED)
 def arms(scale: ScaleName) -> Arms:
     for bins in COUNTS[scale]:
         law = {"name": "binned-power-law", "alpha": 1.5, "bins": bins}
-        yield arm(tracking(scale, law, steps=STEPS[scale]), bins=bins)
+        yield arm(tracking(scale, law, steps=LENGTH[scale]), bins=bins)
 
 
 def finest_first(learned):

@@ -36,7 +36,7 @@ class Asked(NamedTuple):
 
 
 CHANGED = {"questions": multi_hop_qa.LARGER, "arithmetic": arithmetic.LARGER}
-"""What was changed after rows had been seen, by task."""
+"""By task: how its training was changed after earlier results had been seen. Printed with each claim on that task."""
 
 
 def questions(scale: ScaleName, law: dict[str, Any]) -> Spec:
@@ -135,7 +135,7 @@ recipe = Recipe(
                 f"{asked.learned:.0%})",
                 "not in the paper",
                 as_good_as_by_hand(task),
-                history="the law's goal and window were chosen on three of these seeds (LOG.md)"
+                history="the law's goal and window were chosen on seeds 0 to 2 (LOG.md)"
                 if task == "A5"
                 else CHANGED.get(task, ""),
             )
