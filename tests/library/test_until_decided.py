@@ -11,7 +11,7 @@ from lopsided.cli import main
 from lopsided.core.errors import InputError, Stopped, StoreError
 from lopsided.core.recipe import arm, swept
 from lopsided.recipe import ahead, at_every_setting, best, higher
-from lopsided.report.text import effect_text, judged_by, would_decide
+from lopsided.report.text import effect_text, would_decide
 from lopsided.runs import manifest
 from lopsided.runs.checking import found_in
 from lopsided.runs.looks import in_hand
@@ -220,7 +220,7 @@ def test_the_page_shows_the_verdicts_of_the_judged_seeds_and_says_so(tmp_path):
     found = found_in(asked, store.as_of_now())
     assert found.judged == 16
     assert "look 1 of 2" in found.claims[0].test
-    assert all(len(arm.seeds) == 6 for arm in found.results.arms.values())
+    assert all(len(arm.seeds) == 6 for arm in found.shown.arms.values())  # the looks train the best settings only
     page = write_report(store, [found], tmp_path / "page.html").read_text()
     assert "The verdicts are of up to 16 new seeds an arm, at settings that the first 6 seeds chose." in page
 
@@ -263,11 +263,37 @@ def test_a_plan_of_other_claims_is_passed_over_aloud(tmp_path):
     found = found_in(asked, store.as_of_now())
     assert found.judged is None
     assert "was made for other claims" in found.problem
-    assert "was passed over" in judged_by(found.judged, found.chose, asked.seeds, found.problem)
+    assert "was passed over" in found.judged_by
+    assert found.shown is found.results
     with pytest.raises(StoreError, match="other claims"):
         until_decided(asked, Store(tmp_path), looks=LOOKS)
     unknown = replace(asked, recipe=plain_arms(asked.recipe.name, asked.arms))
     assert found_in(unknown, store.as_of_now()).problem == ""
+
+
+def test_a_report_shows_the_seeds_that_decided(tmp_path):
+    """Two seeds before the looks are enough where nothing is swept; a figure of those two says nothing."""
+
+    def arms(scale):
+        for lr in (0.05, 0.5):
+            yield arm(spec(lr, 256), data=f"rate {lr:g}")
+
+    def open_claim(r):
+        accuracy = r.arm(data="rate 0.5").final("test/accuracy")
+        return higher(accuracy, accuracy, "accuracy")
+
+    recipe = small_recipe("no-sweep", arms, [Statement("the large rate ends above itself", "", open_claim)])
+    recipe = replace(recipe, figure=lambda results: plain_curves("no-sweep", results))
+    asked, store = replace(asked_for(recipe), seeds=2), Store(tmp_path)
+    assert found_in(asked, store).shown is None
+    until_decided(asked, store, looks=LOOKS)
+    found = found_in(asked, store.as_of_now())
+    assert {name: each.seeds for name, each in found.shown.arms.items()} == {
+        "rate 0.05": tuple(range(2, 10)),  # no claim reads it: it stopped after the first look
+        "rate 0.5": tuple(range(2, 18)),
+    }
+    assert found.judged_by == "Verdicts, arms and curves are of up to 16 new seeds an arm; the first 2 are left out."
+    assert found.judged_by in write_report(store.as_of_now(), [found], tmp_path / "index.html").read_text()
 
 
 def test_the_plan_stands_before_the_first_judged_seed(tmp_path):

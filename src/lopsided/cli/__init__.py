@@ -86,7 +86,7 @@ def report(
         raise InputError(f"--output {str(page)!r}: is a folder; name a file")
     store.require_readable()
     runs = [found_in(asked, store) for asked in recorded(store)]
-    if not any(found.results is not None for found in runs):
+    if not any(found.shown is not None for found in runs):
         raise InputError(f"directory = {str(directory)!r}: holds no finished run")
     print(write_report(store, runs, page))
 

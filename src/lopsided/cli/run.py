@@ -172,17 +172,15 @@ def _one(
     found = found_in(asked, store)
     asked, claims = found.run, found.claims
     page, arms = None, []
-    if found.results is not None:
+    if found.shown is not None:
         from lopsided.report.summary import arm_summaries
 
         page = write_report(store, [found], store.root / "reports" / asked.label / "index.html")
-        arms = arm_summaries(found.results, asked.recipe)
+        arms = arm_summaries(found.shown, asked.recipe)
     if page is not None and not as_json:
         from lopsided.report.terminal import outcome
-        from lopsided.report.text import judged_by
 
-        judged = judged_by(found.judged, found.chose, asked.seeds, found.problem)
-        outcome(asked.recipe, asked.scale, arms, claims, judged, done, page, asked.overrides)
+        outcome(asked.recipe, asked.scale, arms, claims, found.judged_by, done, page, asked.overrides)
     return {
         "recipe": asked.recipe.name,
         "scale": asked.scale,

@@ -68,16 +68,20 @@ def would_decide(claim: Claim, seeds: int | None) -> str:
     return f"~{seeds:,} seeds" if seeds <= MANY else f"> {MANY:,} seeds"
 
 
-def judged_by(judged: int | None, chose: int, shown: int, problem: str) -> str:
-    """A sentence that says which seeds decided the claims; empty if they are those whose curves are drawn."""
-    if problem:
-        return f"The plan of --until-decided was passed over: {problem}. The verdicts are of the {shown} seeds shown."
-    if judged is None:
-        return ""
+def judged_by(judged: int, chose: int, drawn: int | None) -> str:
+    """Which seeds decided the claims: up to `judged` new ones, after the first `chose`. `drawn`: arms and curves are of
+    so many of the first seeds; None, of the new ones."""
+    if drawn is None:
+        return f"Verdicts, arms and curves are of up to {judged} new seeds an arm; the first {chose} are left out."
     return (
         f"The verdicts are of up to {judged} new seeds an arm, at settings that the first {chose} seeds chose. "
-        f"Arms and curves are those of the first {shown} seeds."
+        f"Arms and curves are those of the first {drawn} seeds."
     )
+
+
+def plan_passed_over(problem: str, seeds: int) -> str:
+    """Why the claims were decided from the first seeds, although the folder has a plan of looks."""
+    return f"The plan of --until-decided was passed over: {problem}. The verdicts are of the {seeds} seeds shown."
 
 
 def took(times: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from lopsided.core.errors import StoreError
 from lopsided.core.recipe import Recipe
+from lopsided.report import text
 from lopsided.results.stored import Results
 from lopsided.runs.manifest import Manifest
 from lopsided.runs.recipe_run import RecipeRun, latest
@@ -43,8 +44,25 @@ class Found:
     """New seeds an arm that decided the claims (`--until-decided`); None if `results` did."""
     chose: int = 0
     """How many seeds chose the settings at which those were judged."""
+    of_looks: Results | None = None
+    """Of those new seeds, where no setting is swept."""
     problem: str = ""
     """Why the plan of `--until-decided` that the folder has was passed over."""
+
+    @property
+    def shown(self) -> Results | None:
+        """What reports draw: the seeds that decided the claims, or those that chose where a sweep has no others."""
+        return self.of_looks or self.results
+
+    @property
+    def judged_by(self) -> str:
+        """A sentence that says which seeds decided the claims; empty if they are those that reports draw."""
+        if self.problem:
+            return text.plan_passed_over(self.problem, self.run.seeds)
+        if self.judged is None:
+            return ""
+        drawn = None if self.of_looks else self.run.seeds
+        return text.judged_by(self.judged, self.chose, drawn)
 
 
 def found_in(asked: RecipeRun, store: Store) -> Found:
@@ -56,8 +74,8 @@ def found_in(asked: RecipeRun, store: Store) -> Found:
     except StoreError as error:
         problem = str(error)
     claims = grown.marked(decided.claims if decided else grown.claims(results), store)
-    judged, chose = (decided.seeds, decided.first) if decided else (None, 0)
-    return Found(grown, results, claims, judged, chose, problem)
+    judged, chose, shown = (decided.seeds, decided.first, decided.results) if decided else (None, 0, None)
+    return Found(grown, results, claims, judged, chose, shown, problem)
 
 
 def claims_of(recipe: Recipe, manifests: Sequence[Manifest], store: Store) -> Checked:

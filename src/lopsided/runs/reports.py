@@ -21,20 +21,20 @@ def write_report(store: Store, runs: Sequence[Found], page: Path) -> Path:
     """Page and figures of the runs that have results."""
     from lopsided.report.html import Section, write
     from lopsided.report.matplotlib_draw import save
-    from lopsided.report.text import judged_by
 
     sections = []
     try:
         for found in runs:
-            asked, results = found.run, found.results
+            asked, results = found.run, found.shown
             if results is None:
                 continue
             figure = asked.figure(results)
             folder = page.parent if page.parent.name == asked.label else page.parent / asked.label
             folder.mkdir(parents=True, exist_ok=True)
             save(figure, folder / "figure")
-            note = judged_by(found.judged, found.chose, asked.seeds, found.problem)
-            section = Section(asked.recipe, results, found.claims, note, figure, asked.overrides, made(store, asked))
+            section = Section(
+                asked.recipe, results, found.claims, found.judged_by, figure, asked.overrides, made(store, asked)
+            )
             sections.append(section)
         return write(sections, page)
     except OSError as error:

@@ -68,6 +68,9 @@ class State:
     """Judged seeds at the last look."""
     first: int
     """Seeds that chose."""
+    results: Results | None = None
+    """The judged seeds, as many as each arm has; None before the first look, and where settings are swept, of which the
+    looks train a few only."""
 
 
 class _Behind(Exception):
@@ -150,22 +153,26 @@ def replay(asked: RecipeRun, plan: Plan, store: Store) -> State:
     arms = {name: _without_seeds(asked, name) for name in plan.arms}
     # What `measure` makes of all arms needs all of them.
     wanted = tuple(name for name in plan.arms if recipe.measure or name not in plan.others)
+    judged_results: Results | None = None
     for look, count in enumerate(plan.looks):
         judged, behind, before = _seeds(plan, look), set(wanted), list(claims)
         while behind:
             specs = {name: asked.arms[name] for name in plan.arms if name in behind}
             found = load(store, recipe.name, asked.scale, specs, dict.fromkeys(specs, judged), asked.planned)
             if found is None:
-                return State(before, look, wanted, plan.looks[look - 1] if look else 0, plan.first)
+                seeds = plan.looks[look - 1] if look else 0
+                return State(before, look, wanted, seeds, plan.first, judged_results)
             # Arms that stopped keep the seeds they had; no open claim reads them.
             arms |= found.arms
             needed, behind = _look(asked, plan, replace(found, arms=arms), claims, look)
             wanted = tuple(name for name in plan.arms if name in {*wanted, *behind})
+        if not plan.best:
+            judged_results = replace(found, arms=dict(arms))
         if count >= recipe.least_seeds:
             wanted = needed
         if not wanted:
-            return State(claims, look + 1, (), count, plan.first)
-    return State(claims, len(plan.looks), (), plan.looks[-1], plan.first)
+            return State(claims, look + 1, (), count, plan.first, judged_results)
+    return State(claims, len(plan.looks), (), plan.looks[-1], plan.first, judged_results)
 
 
 def _without_seeds(asked: RecipeRun, name: str) -> Arm:
