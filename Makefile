@@ -16,7 +16,7 @@ demo: $(INSTALLED)
 check: lint types docs test lowering
 
 test: $(DEVELOPER)
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 # Every program of every recipe at paper scale, lowered for CUDA and TPU; `make test` lowers some.
 lowering: $(DEVELOPER)

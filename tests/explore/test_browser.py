@@ -11,7 +11,10 @@ from lopsided.runs.recipe_run import prepare
 from lopsided.store.parts import Store
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
+    pytest.mark.xdist_group("browser"),  # one worker trains what is shown
+]
 PATIENCE = 60_000
 """Milliseconds that a view may take on a machine that is busy with other tests."""
 

@@ -24,6 +24,8 @@ from lopsided.store.parts import Store
 from lopsided.store.tables import query
 from tests.conftest import PARITY
 
+pytestmark = pytest.mark.xdist_group("pages")  # one worker trains what they show
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):

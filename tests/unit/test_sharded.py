@@ -14,6 +14,8 @@ from lopsided.engines.choosing import engine_for
 from lopsided.runs.worker import run
 from lopsided.store.parts import Store
 
+pytestmark = pytest.mark.xdist_group("sharded")  # one worker: what the tests look at takes a minute to make
+
 
 @pytest.fixture(scope="module")
 def found():
