@@ -181,6 +181,18 @@ def test_several_places_are_negligible_together():
     assert decisions.everywhere([small, small._replace(verdict="holds")], ["a", "b"]).verdict == "inconclusive"
 
 
+def test_of_several_places_the_one_that_contradicts_is_shown():
+    open_, held = (
+        Decision("m", 1.1, (0.9, 1.3), "inconclusive", 8, "t", 0.4),
+        Decision("m", 2, (1.5, 3), "holds", 8, "t"),
+    )
+    wrong = Decision("m", 0.5, (0.4, 0.7), "contradicted", 8, "t", 0.02)
+    found = decisions.everywhere([open_, wrong, wrong._replace(effect=0.3, p_value=0.01), held], list("abcd"))
+    assert (found.verdict, found.effect, found.p_value) == ("contradicted", 0.3, 0.01)
+    assert "contradicted at c, which is shown" in found.test
+    assert decisions.everywhere([open_, held._replace(p_value=0.01)], list("ab")).effect == 1.1
+
+
 def test_a_paper_number_is_not_replicated_by_a_negligible_difference():
     claim = Statement("c", "p", lambda _: Decision("ratio", 1.0, (0.9, 1.1), "negligible", 8, "t"), number=2.0)
     assert claim.decide(None, "r", "laptop").replicates == "not"

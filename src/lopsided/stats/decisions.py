@@ -61,15 +61,18 @@ def faster(slow: Times, fast: Times, axis: str, at_least: float = 1.0) -> Decisi
 def everywhere(found: Sequence[Decision], where: Sequence[str]) -> Decision:
     """One claim at several places: it holds, or is negligible, if it does at each of them, and is contradicted if it is
     at one (an intersection-union test, which needs no correction). Effect and interval are those of the place with the
-    largest p-value."""
+    largest p-value; if the claim is contradicted, of the place with the smallest one among those that say so."""
     p_values = [1.0 if each.p_value is None else each.p_value for each in found]
-    weakest = found[int(np.argmax(p_values))]
+    against = [i for i, each in enumerate(found) if each.verdict == "contradicted"]
+    shown = min(against, key=lambda i: p_values[i]) if against else int(np.argmax(p_values))
     verdicts = {each.verdict for each in found}
-    verdict: Verdict = "contradicted" if "contradicted" in verdicts else "inconclusive"
+    verdict: Verdict = "contradicted" if against else "inconclusive"
     if len(verdicts) == 1:
         verdict = found[0].verdict
     each_p = ", ".join(f"{p:.3g} {at}" for p, at in zip(p_values, where, strict=True))
-    return weakest._replace(verdict=verdict, test=f"{weakest.test}; at each place p = {each_p}; the weakest is shown")
+    which = f"contradicted at {where[shown]}, which" if against else "the weakest"
+    test = f"{found[shown].test}; at each place p = {each_p}; {which} is shown"
+    return found[shown]._replace(verdict=verdict, test=test)
 
 
 def as_fast(slow: Times, fast: Times, axis: str, within: float = QUARTER) -> Decision:
