@@ -15,11 +15,12 @@ from lopsided.stats.transitions import crossing
 from lopsided.theory import k_composition as theory
 
 FLOW_R, SAMPLED_R = 0.1, 0.5
-"""Scale of the initial weights. From .1, A(0) is above B(0) for most members even under uniform skills, so that nothing
-but the escape is seen; samples cannot be had for so long, and from .5 the weights shrink first."""
+"""Scale of the initial weights. From .1, A(0) is above B(0) (`theory.k_composition` defines both) for most members even
+under uniform skills, so that nothing but the escape is seen. Training on samples cannot go on for as long as that
+takes: it starts from .5, where the weights shrink first."""
 SETTLED = 1e-8
 EARLIEST = 10**5
-"""The first evaluation of a flow is at this fraction of its time."""
+"""The first evaluation of a flow is at its time divided by this."""
 LEARNED = 0.5
 """Distance of every weight from its sign at which a member has learned: all signs are right."""
 FASTER_THAN_STABLE = 4.0

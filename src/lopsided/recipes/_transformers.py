@@ -13,7 +13,7 @@ from typing import Any
 from lopsided.core.spec import Spec
 
 SEEDS = 12
-"""Four choosing and eight judged members."""
+"""Each third of them is judged at the settings that the other eight choose."""
 MODEL = {
     "smoke": {"layers": 1, "width": 8, "heads": 2},
     "laptop": {"layers": 2, "width": 32, "heads": 4},
@@ -36,19 +36,20 @@ def setting_before(tasks: str) -> str:
 SETTING = setting_before("(10, 4)- and then (14, 3)-parity")
 BATCH = {"smoke": 8, "laptop": 32, "paper": 32}
 PARITY_BATCH = {**BATCH, "laptop": 256}
-"""Samples a step on parity; the paper has 32. With 32 seeds differ too much in a network of width 32: the log of the
-steps on fresh samples over those with phases has a standard deviation of about 1.7, with 256 of .75 to 1.1 (LOG.md)."""
+"""Samples a step on parity; the paper has 32. In a network of width 32, batches of 32 make seeds differ too much: the
+log of the steps on fresh samples over those with phases has a standard deviation of about 1.7; with batches of 256, of
+.75 to 1.1 (LOG.md)."""
 LARGER_BATCH = {**BATCH, "paper": 128}
 """Of in-context regression and single-index models."""
 STEPS = {"smoke": 60, "laptop": 3000, "paper": 100_000}
 """Steps of a run on fresh samples of parity. (The paper names no number; its figure 1 reaches some 10^5.)"""
 BUDGET = {**STEPS, "laptop": 1000}
 """Steps of a run in the recipes that compare many kinds of arms. Subsets and phases keep the sizes that they have in a
-run of `STEPS`; later phases are left out. Six phases are told from fresh samples with .6 of the seeds, and a seed costs
-.6 (LOG.md, by rows of runs of `STEPS`, cut off)."""
+run of `STEPS`; later phases are left out. Within 1,000 steps six phases are told from fresh samples with .6 times the
+seeds, each at .6 times the cost (LOG.md, by rows of runs of 3,000 steps, cut off at 1,000)."""
 BUDGET_SETTING = (
-    f"{SETTING}; at most 1,000 steps in place of 3,000, chosen by the rows of bias-removal-transformer, where fewer "
-    "seeds decide so"
+    f"{SETTING}; at most 1,000 steps in place of 3,000, chosen by the rows of bias-removal-transformer, whose claims "
+    "fewer seeds decide within 1,000 steps"
 )
 SAMPLES = {"smoke": 64, "laptop": 1024, "paper": 4096}
 """Of a test, for every task but parity."""

@@ -5,9 +5,9 @@ beforehand. Paper: minor effects unless 2^m is tiny; the bias of 2^5 samples spe
 
     lopsided run biased-online --scale laptop
 
-`laptop` changes: N = 2^13 for the small set, m in {4, 5, 6, 8, 10, 12}, (20, 6)-parity with mini-batches of 128 as in
-the paper. A biased stream is tested on unbiased inputs. Rates are swept per arm; each third of the seeds is judged at
-what the others choose.
+`laptop` changes: N = 2^13 for the small set, 3,000 steps. As in `paper`: (20, 6)-parity, mini-batches of 128, m in
+{4, 5, 6, 8, 10, 12}. A biased stream is tested on unbiased inputs. Rates are swept per arm; each third of the seeds is
+judged at what the others choose.
 """
 
 from __future__ import annotations

@@ -1,15 +1,16 @@
 """by-loss: can sampling each skill by its loss do what a power law of skills does?
 
 Paper A shapes data by a law that is fixed before training. Others give skills, domains or examples a frequency by their
-loss: prioritised sampling draws what is not learned more often, and group distributionally robust optimisation (DoReMi
-finds the weights of domains so) raises the weights of groups with large losses. On the products of three elements of A5
-all skills have the same loss at the start, that of a guess, so weights by loss have nothing to go by: the power law
-breaks a symmetry that they keep. Each method gets a range of its own main setting.
+loss: prioritised sampling (here the law `loss-proportional`) draws what is not learned more often, and group
+distributionally robust optimisation (`group-dro`; DoReMi finds the weights of domains so) raises the weights of groups
+with large losses. On the products of three elements of A5 all skills have the same loss at the start, that of a guess,
+so weights by loss have nothing to go by: the power law breaks a symmetry that they keep. Each method is tried at
+several values of its main setting: powers 1 and 4, rates .1, 1 and 10.
 
     lopsided run by-loss --scale laptop
 
 `laptop` changes: the task and network of `state-tracking` at `laptop` scale, whose uniform and power-law arms are
-shared. None of the claims is in the paper.
+shared, as is the self-annealed arm of `self-annealing`. None of the claims is in the paper.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""complexity: harder tasks have a wider gap between small and large sets.
+"""complexity: paper C says that harder tasks have a wider gap between small and large sets.
 
 Paper C, figure 10 (a): single-index models by full-batch gradient descent, the gap is wider in d = 80 than in d = 40.
 (Its second panel, (20, 6)- against (10, 6)-parity, is about transformers.)
@@ -7,8 +7,8 @@ Paper C, figure 10 (a): single-index models by full-batch gradient descent, the 
 
 `laptop` changes: d = 20 against d = 40; a first phase of 100 steps on 2^11 (d = 20) or 2^12 (d = 40) samples, the rest
 on 2^14, against 2^14 from the start. Learned: a test loss of 0.6, a fifth of what answering 0 costs. Rates are swept
-per arm; each third of the seeds is judged at what the others choose. The gap is the ratio of median steps to learn. The
-arms at d = 40 are those of `small-vs-large`.
+per arm; each third of the seeds is judged at what the others choose. The gap is, seed by seed, the ratio of steps to
+learn: large set over small set first. The arms at d = 40 are those of `small-vs-large`.
 """
 
 from __future__ import annotations

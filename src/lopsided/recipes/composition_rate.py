@@ -1,15 +1,18 @@
-"""composition-rate: under uniform skills the time to learn grows as d^(k/2), under a power law it does not feel k.
+"""composition-rate: under uniform skills the time to learn grows as d^(k/2), under a power law at most as d^alpha.
 
-Paper A, theorems 1 and 2: k-composition with d skills, product model. Paper: a correlational learner needs d^(k/2)
+Paper A, theorems 1 and 2: k-composition with d skills, product model (one weight a skill, its output is the product of
+the weights of a sample's k skills). Paper: a correlational learner needs d^(k/2)
 samples under uniform skills; under p_i ∝ i^-alpha, alpha > 1, gradient descent needs at most d^alpha time and
 d^(2 alpha) samples up to logarithms, which is less once k >= 4 alpha.
 
     lopsided run composition-rate --scale laptop
 
-`laptop` changes: d = 8 ... 64. Time is that of gradient flow on the exact loss (float64); samples are those of SGD with
-batch 16 and four times the theorem's step. A member has learned when every weight is within one half of its sign (up to
-the sign of all). Initial weights have scale r = .1 (samples: .5, `_composition` says why). Medians over members; one
-that does not get there within 1,000 times (samples: 8 times) the time that theory guesses counts as infinitely late.
+`laptop` changes: d = 8 ... 64 (`paper`: to 512). Time is that of gradient flow on the exact loss (float64); samples are
+those of SGD with batch 16 (256 where SGD is compared with the flow) and four times the theorem's step. A member has
+learned when every weight is within one half of its sign (up to the sign of all). Initial weights have scale r = .1
+(samples: .5, `_composition` says why). Runs last 1,000 times (samples: 8 times) the time that theory guesses. Slopes
+are of medians over members, of which one that has not learned by then is infinitely late; where two arms are compared
+it is censored.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """compute-frontier: the lowest loss that any width reaches with compute C = m t falls as C^((1-2 beta)/(1+beta)).
 
-Paper B, figure 2: idealised and measured loss curves of students of several widths against compute, with their lower
-envelope. Paper: the slope of the measured frontier roughly agrees with the predicted one and is slightly steeper, since
-the teacher has finitely many directions.
+Paper B, figure 2: loss curves of students of several widths against compute, measured and idealised (every direction is
+learned at once at its predicted time), with their lower envelope, the frontier. Paper: the slope of the measured
+frontier roughly agrees with the predicted one and is slightly steeper, since the teacher has finitely many directions.
 
     lopsided run compute-frontier --scale laptop
 
 `laptop` changes: beta = 1 (predicted slope -1/2), P = d = 256, m = 4 ... 64, J = 4, steps of size 0.3 on the exact
 gradient in float32: the members of `scaling-width` at beta = 1, trained once for both. The frontier is taken per
 member and its slope is the middle piece of a three-piece fit, up to where the widest student nears its plateau; the
-first claim allows 20 % of the predicted exponent, the second 10 % around the slope that the idealised runs of the
-same members, with the same finite teacher, have on that window.
+first claim allows 20 % of the predicted exponent, the second 10 % of it between that slope and the one that the
+idealised runs of the same members, with the same finite teacher, have on that window.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""curriculum: a mixture of easier compositions helps, and a power law removes the plateaus that it leaves.
+"""curriculum: paper A says that a mixture with easier tasks helps, and a power law shortens the plateaus it leaves.
 
 Paper A, figure 11: S5, a mixture of 1, 2, 3 and 4 hops. Paper: under uniform skills the loss still rests on plateaus;
 under a power law they are much shorter, and training is faster.

@@ -1,15 +1,16 @@
 """deflation: the square loss removes what is learned, so that small features find neurons; a correlation loss does not.
 
-Paper B, section 1.1 and the slides' account of Li, Ma and Zhang (2020). Paper: with square loss O(P log P) neurons
-learn all P directions, however large the condition number kappa = a_1 / a_P; without the interaction that the square
-loss brings, every neuron goes where a_p c_p^(J-2) is largest, and it takes e^kappa neurons to reach the small
-directions.
+Paper B, section 1.1 and its slides' account of Li, Ma and Zhang (2020). The target is a sum over P directions with
+strengths a_p ∝ p^-beta and a link of degree J; c_p is a neuron's overlap with direction p. Paper: with square loss
+O(P log P) neurons learn all directions, however large the condition number kappa = a_1 / a_P; without the interaction
+that the square loss brings, every neuron goes where a_p c_p^(J-2) is largest, and it takes e^kappa neurons to reach the
+small directions.
 
     lopsided run deflation --scale laptop
 
 `laptop` changes: P = 16 directions in d = 256, m = 64 neurons (P ln P = 44), J = 4, beta = 0.5 ... 2 (kappa = 4 ...
-256), exact gradients in float32. Without the norm's interaction a correlation loss lets norms explode, so those
-neurons live on the unit sphere. A direction is found when some neuron's squared overlap with it is at least one half.
+256), exact gradients in float32. Nothing in a correlation loss keeps norms from exploding, so its neurons live
+on the unit sphere. A direction is found when some neuron's squared overlap with it is at least one half.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""dense-parity: the gap does not need a sparse target.
+"""dense-parity: paper C says that a small set is ahead of a large one even if the target is not sparse.
 
 Paper C, figure 14: full-batch gradient descent on (20, 20)-parity, the product of all coordinates, which biased inputs
 and queries of few coordinates do not make easier. Paper: the small set is still ahead.

@@ -5,9 +5,9 @@ though no batch is ever sampled and (10, 10)-parity has no sparse structure.
 
     lopsided run dense-parity-transformer --scale laptop
 
-`laptop` changes: (8, 6)- and (8, 8)-parity, 192 of all 256 inputs (which tests draw from) against all; width 32 with 4
-heads; a member counts as having learned at a test accuracy of 0.9. Learning rates are swept per arm; each third of the
-seeds is judged at what the others choose.
+`laptop` changes: (8, 6)-parity ("sparse") and (8, 8)-parity ("dense"), 192 of the 256 inputs against all of them, and
+tests draw from all; width 32 with 4 heads; a member counts as having learned at a test accuracy of 0.9. Learning rates
+are swept per arm; each third of the seeds is judged at what the others choose.
 """
 
 from __future__ import annotations

@@ -2,14 +2,16 @@
 
 Paper B, figure 1 and theorem 2.1 (lemma 3.1 for the selection). A 2-homogeneous student learns a sum of h_4 ridge
 functions with weights a_p ∝ 1/p under exact gradient flow. Paper: direction p is learned at (1 ± o(1)) T_p with
-T_p = 1 / (8 eta a_p c_p²), as the dimension grows; neurons and directions pair up by greedy maximum selection; unused
-neurons stay small. No numbers are given: the claims ask for the trend in d, and for the values at the largest d.
+T_p = 1 / (8 eta a_p c_p²), as the dimension grows, c_p being the overlap at the start of direction p and the neuron
+that learns it; neurons and directions pair up by greedy maximum selection; unused neurons stay small. No numbers are
+given: the claims ask for the trend in d, and for the values at the largest d.
 
     lopsided run emergence --scale laptop
 
-`laptop` changes: P = 16 directions, m = 64 neurons (P log P = 44) and d up to 2,048 in place of the limit. T_p is the
-sum of the escape time above and of ln(a_p / sigma_0²) / (4 eta a_p) for the growth of the norm, which vanishes
-against the first only as d grows; the claim about the escape time alone is listed next to it.
+`laptop` changes: P = 16 directions, m = 64 neurons (P log P = 44) and d up to 2,048 in place of the limit. The
+predicted time is the sum of T_p, in which a neuron escapes from its start, and of ln(a_p / sigma_0²) / (4 eta a_p), in
+which its norm grows; the second vanishes against the first only as d grows. A claim about T_p alone is listed next to
+the one about the sum.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ largest is fastest early, and falls behind on the tail in the end. The last two 
 
     lopsided run exponent --scale laptop
 
-`laptop` changes: S4 with 3 hops, one token per element, 2 layers of width 64, 2,500 steps; the longest task on which
-this machine sees a fixed exponent learn the tail within its time. Uniform skills stall there where they know the
-permutation up to a quotient of the group; on 4 hops they stay at chance (`curriculum`).
+`laptop` changes: S4 with 3 hops, one token per element, 2 layers of width 64, 2,500 steps; 3 hops are the most at which
+a fixed exponent learns the tail in the time of a laptop run. With 3 hops, uniform skills stall where the network knows
+the product only up to a quotient of the group; with 4 hops they stay at chance (`curriculum`).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Paper A, section 5, figures 4 (left), 15 and appendix E. Word problems of 2 to 8 operations over a dependency graph,
 with a worked solution; skill = number. Three forms: arithmetic modulo 211, plain arithmetic with numbers to 200, and
 modular with two consecutive steps merged into one at random. Paper: GPT-2 small learns all three much faster from
-power-law numbers. The annealed arm is ours.
+power-law numbers. The annealed arm is ours (at `laptop` scale for the modular form only).
 
     lopsided run grade-school-math --scale laptop
 
@@ -104,7 +104,7 @@ recipe = Recipe(
     name="grade-school-math",
     paper="A",
     figure_number="4 (left), 15",
-    question="Do worked solutions of word problems come faster when small numbers of numbers are frequent?",
+    question="Do worked solutions of word problems come faster if a few numbers are far more frequent than the rest?",
     about=__doc__,
     metric=ANSWER,
     threshold=LEARNED,

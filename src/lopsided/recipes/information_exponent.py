@@ -8,11 +8,11 @@ w)² and (w* - w²)² have none, (w* - w^k)² with k >= 3 and (w* - w_1 w_2 w_3)
     lopsided run information-exponent --scale laptop
 
 `laptop` changes: d = 16 ... 256 for k <= 2, 16 ... 64 for k = 3, 12 ... 32 for k = 4; recovered means that the squared
-overlap first reaches one half and still holds at the next evaluation; slopes may differ by 20 %. For k = 3 the weights
-start in the hemisphere of the answer, as the theorem asks. A transition is sharp if (t90 - t10) / t50, its rise from
-10 % to 90 % over its time, vanishes as a power of 1/d (samples) or of the starting weight (toy losses under gradient
-flow): theory has slopes -(k - 2)/2 and -(k - 2), and for k <= 2 none or a logarithm's. The line is drawn at -3/8. (Over
-these d, d log d has slope 1.25 against d: the claim for k = 2 excludes d itself only just.)
+overlap first reaches one half and still holds at the next evaluation; slopes may differ by 20 %. For every k the
+weights start in the hemisphere of the answer, as the theorem asks for k = 3. A transition is sharp if (t90 - t10) /
+t50, its rise from 10 % to 90 % over its time, vanishes as a power of 1/d (samples) or of the starting weight (toy
+losses under gradient flow): theory has slopes -(k - 2)/2 and -(k - 2), and for k <= 2 none or a logarithm's. The line
+is drawn at -3/8. (Over these d, d log d has slope 1.25 against d: the claim for k = 2 excludes d itself only just.)
 """
 
 from __future__ import annotations

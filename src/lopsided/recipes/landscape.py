@@ -10,8 +10,9 @@ start, under uniform skills the start is flat.
 order, 40 checkpoints. The slope is the length of the training loss's gradient at the start, along the plane. Three
 things that a picture hides are claims of their own: how well the plane shows the loss (off-plane error), how much the
 loss falls along the true way once the frequencies of the answers are known (every network learns those at once, and
-under a power law they are uneven), and the slope of the product model of the theory (64 skills, k = 4, exponent 1.25).
-The plane is an option of the probe (`--set probes.0.plane=to-final`) and named on the figure.
+under a power law they are uneven), and how long the whole gradient, not only its part along a plane, is at the start in
+the product model of the theory (64 skills, k = 4, exponent 1.25). The plane is an option of the probe
+(`--set probes.0.plane=to-final`) and named on the figure.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ small set, repeated, and from fresh samples; the perceptron also by gradient des
 
     lopsided run linear-regression --scale laptop
 
-`laptop` changes: d = 40, a small set of 2^10, a large one of 2^14 samples, batches of 16. It counts as learned at a
+`laptop` changes: d = 40, a small set of 2^10, a large one of 2^14 samples, batches of 16. A member has learned at a
 test loss of .01, a fiftieth of what answering 0 costs. Rates are swept per arm; each third of the seeds is judged at
 what the others choose.
 """
@@ -42,7 +42,7 @@ def arms(scale: ScaleName) -> Arms:
 
 
 def spec(scale: str, lr: float, d: int, depth: int, plan: dict) -> Spec:
-    """A model of weight layers `depth` on y = <w*, x>."""
+    """A network of `depth` layers of weights on y = <w*, x>."""
     return Spec.parse(
         {
             "task": {"name": "single-index", "d": d, "link": "h1"},

@@ -3,14 +3,16 @@
 Paper A, section 5, figures 4 (right), 13, 14 and appendix D. A world of |E| people and 20 relations; training mixes
 facts (`The teacher of Bob is Carol.`) and questions of k hops (`Who is the instructor of the teacher of Bob?`), whose
 relations come from the law. Paper: for k = 3, 4 and |E| = 20, 50 a power law learns much faster than uniform relations,
-and a law of four groups lies in between. The annealed arm is ours.
+and a law of four groups (here: four bins, in each of which all relations are equally frequent) lies in between. The
+annealed arm is ours.
 
     lopsided run multi-hop-qa --scale laptop
 
 `laptop` changes: 10 people, 3 hops, a quarter of the documents are facts, one document a row with one token a phrase,
-the loss on the answer alone, 3 layers of width 64, 3,000 steps of 256 questions. One of ten people that a sequence of
-relations can be asked about is for tests only. The paper gives no exponent and no share of facts; here exponent 1. The
-planes are the paper's: principal directions of the differences of consecutive checkpoints.
+the loss on the answer alone, 3 layers of width 64, 3,000 steps of 256 documents. For each sequence of relations,
+questions about one of the ten people are for tests only. The paper gives no exponent and no share of facts; here
+exponent 1. The loss is also drawn on the paper's plane, that of the first two principal directions of the differences
+of consecutive checkpoints; one claim is about how steep it is there at the start.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""mup-single-index: on single-index models muP leaves a gap between small and large sets, and alpha closes it.
+"""mup-single-index: paper C says that muP leaves the gap between small and large sets open, and alpha closes it.
 
 Paper C, figures 7 and 22: full-batch gradient descent on He_3 in d = 40. Paper: unlike for parity, muP does not close
 the gap, up to the largest width tried; dividing the first layer's initial scale by alpha and multiplying the second's

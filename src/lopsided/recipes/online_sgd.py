@@ -1,4 +1,4 @@
-"""online-sgd: with small steps, SGD on fresh samples makes the same transitions as flow on the expected loss.
+"""online-sgd: paper B says that with small steps SGD on fresh samples makes the transitions of gradient flow.
 
 Paper B, theorem 2.1 and section 3.3. Paper: vanilla online SGD, one fresh Gaussian sample a step and a step size of
 order d^(-J/2) / poly(P), stays close to gradient flow for long enough that every direction is learned at the same

@@ -1,13 +1,13 @@
-"""qk-overfitting: with QK norm a transformer memorises a repeated set sooner and generalises worse.
+"""qk-overfitting: paper C says that with QK norm a transformer fits a repeated set sooner and generalises worse.
 
 Paper C, figure 28: (20, 6)-parity, six phases, mini-batches. Paper: QK norm reaches a high training accuracy sooner in
 the first two phases while test accuracy stays low.
 
     lopsided run qk-overfitting --scale laptop
 
-`laptop` changes: (10, 4)-parity, a transformer of width 32 with 4 heads; the first subset alone (256 samples, which
-are about 230 of the 1,024 inputs) for 2,000 steps, so that nothing but this set can be learned; learning rate .0015,
-beta_2 .95 for both arms. Training accuracy is measured on the set itself.
+`laptop` changes: (10, 4)-parity, a transformer of width 32 with 4 heads; in place of six phases one set of 256
+samples (about 230 of the 1,024 inputs) for 2,000 steps of 32, so that nothing but this set can be learned; learning
+rate .0015, beta_2 .95 for both arms. Training accuracy is measured on the set itself.
 """
 
 from __future__ import annotations

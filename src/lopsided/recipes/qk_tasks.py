@@ -1,4 +1,4 @@
-"""qk-tasks: queries and keys on other tasks, where their norm helps one and hurts two.
+"""qk-tasks: paper C says that a norm of queries and keys helps one other task and hurts two.
 
 Paper C, figures 9 and 27 (b): single-index model, in-context regression, modular addition. Paper: a larger initial
 scale of W_q, W_k narrows the gap on the single-index model and on regression; QK norm almost closes it on the

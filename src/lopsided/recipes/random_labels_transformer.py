@@ -1,4 +1,4 @@
-"""random-labels-transformer: a first phase on random labels speeds up modular addition.
+"""random-labels-transformer: paper C says that a first phase on random labels speeds up modular addition.
 
 Paper C, figure 20: two-layer causal transformers, AdamW, mini-batches. First a small set with random labels, half a
 percent of the samples seen afterwards, for 50 epochs (a fifth of all training), then fresh samples with true labels.

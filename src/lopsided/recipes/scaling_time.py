@@ -8,8 +8,8 @@ is slopes -0.67, -1 and -1.33 for beta = 0.75, 1 and 1.5, for every J >= 4.
 `laptop` changes: P = d = 512 directions for J = 4 and 256 for J = 6 in place of infinitely many, m = 96 neurons,
 steps of size 0.2 on the exact gradient in float32. The slope is that of the middle piece of a three-piece fit to the
 mean log curve (`stats.slopes.segmented`); a claim allows 20 % of the predicted exponent. The last claim of each J
-compares with the idealised run of the same members, which has the same finite number of directions, at the beta where
-they differ most.
+compares with the idealised run of the same members (every direction is learned at once at its predicted time), which
+has the same finite number of directions, at the beta where they differ most.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """self-annealing: one law that anneals itself, with one setting, on three tasks.
 
 Paper A has fixed laws only. A power law is needed at the beginning and in the way at the end: an exponent that falls to
-0 during training beats every fixed one (recipe `state-tracking`), but when it should fall depends on task and budget.
-The law `self-annealed` has no such window: its exponent falls while more than a fifth of the training answers are
-right, and rises while they are not (`annealing-rate` has the reason). It is compared with uniform skills, with the
-fixed power law, and with the window that was set by hand for each task.
+0 during training beats the fixed one (recipe `state-tracking`), but the part of training over which it should fall, its
+window, depends on task and budget. The law `self-annealed` needs no window: its exponent falls while more than a fifth
+of the training answers (above chance) are right, and rises while they are not (`annealing-rate` has the reason). It is
+compared with uniform skills, with the fixed power law, and with a law whose window was set by hand for each task.
 
     lopsided run self-annealing --scale laptop
 
@@ -135,7 +135,7 @@ recipe = Recipe(
                 f"{asked.learned:.0%})",
                 "not in the paper",
                 as_good_as_by_hand(task),
-                history="the law's goal and window were chosen on seeds 0 to 2 (LOG.md)"
+                history="the law's goal and the length of its running mean were chosen on seeds 0 to 2 (LOG.md)"
                 if task == "A5"
                 else CHANGED.get(task, ""),
             )

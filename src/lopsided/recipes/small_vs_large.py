@@ -1,4 +1,4 @@
-"""small-vs-large: training on a smaller set, repeated more often, learns in fewer steps and far less compute.
+"""small-vs-large: paper C says that a smaller set, repeated more often, needs fewer steps and far less compute.
 
 Paper C, figures 1 and 2, multi-layer perceptron on (20, 6)-sparse parity and on a single-index model with link He_3 in
 d = 40, full-batch gradient descent and mini-batch SGD. Paper: on parity, gradient descent on N = 2^14 samples converges

@@ -1,4 +1,4 @@
-"""small-vs-large-transformer: transformers learn faster from small sets, repeated, than from fresh samples.
+"""small-vs-large-transformer: paper C says that transformers learn faster from repeated sets than from fresh ones.
 
 Paper C, figure 1: two-layer transformers, mini-batch AdamW, on sparse parity (six phases of growing sets), a
 single-index model (a small set first, then fresh samples), in-context linear regression and modular addition (four
@@ -6,11 +6,11 @@ phases each). Paper: in all four the repeated sets are ahead throughout.
 
     lopsided run small-vs-large-transformer --scale laptop
 
-`laptop` changes: (12, 4)-parity, He_3 in d = 12, regression in 3 dimensions from 5 examples, numbers below 100 in two
-decimal digits each modulo 7; width 32 with 4 heads, batches of 32 (parity: 256). Schedules are the paper's, as shares
-of an online run of 6,000 to 8,000 steps (parity: 3,000). Learned: 95 % accuracy (parity), 90 % (addition), a loss of 1
-(single-index: a third of answering 0; regression: that of least squares on one example). Learning rates are swept per
-arm, beta_2 is .95; each third of the seeds is judged at what the others choose.
+`laptop` changes: (12, 4)-parity, He_3 in d = 12, regression in 3 dimensions from 5 examples, sums modulo 7 of two
+numbers below 100 (two decimal digits each); width 32 with 4 heads, batches of 32 (parity: 256). Schedules are the
+paper's, as shares of an online run of 6,000 to 8,000 steps (parity: 3,000). Learned: 95 % accuracy (parity), 90 %
+(addition), a loss of 1 (single-index: a third of answering 0; regression: that of least squares on one example).
+Learning rates are swept per arm, beta_2 is .95; each third of the seeds is judged at what the others choose.
 """
 
 from __future__ import annotations

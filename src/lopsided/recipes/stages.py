@@ -1,15 +1,16 @@
-"""stages: the head is learned first, then it lends its gradient to the tail, then the tail is slow.
+"""stages: paper A says that the head is learned first, then makes the tail's gradient larger; the tail is slow.
 
-Paper A, figures 3 and 5 (left): S5 with 4 hops, exponent 1, lexicographic order, five rank bins. Stage 2 begins when
-bin 1 gets somewhere. Paper: from then on, the gradient on samples with one skill of the last bin and the others from
-bin 1 is larger than with the others from bins 2 to 4; bins 4 and 5 converge late.
+Paper A, figures 3 and 5 (left): S5 with 4 hops, exponent 1, lexicographic order, five rank bins, of which bin 1 is the
+head and bin 5 the tail. Stage 2 begins when bin 1 gets somewhere. Paper: from then on, the gradient on samples with one
+skill of the last bin and the others from bin 1 is larger than with the others from bins 2 to 4; bins 4 and 5 converge
+late.
 
     lopsided run stages --scale laptop
 
 `laptop` changes: S4 with 3 hops, one token per element, 2 layers of width 64, 2,500 steps. The paper starts stage 2 at
-an accuracy of .1 % in bin 1, which is below chance (.8 %); here stage 2 starts when bin 1, and stage 3 when every bin,
-has reached five times chance and holds it at the next evaluation. Uniform skills are run next to it: the same ratio of
-gradients where no bin is more frequent than another.
+an accuracy of .1 % in bin 1, which is below chance (.8 %); here a bin gets somewhere when it reaches five times chance
+and holds it at the next evaluation; stage 2 starts when bin 1 has got somewhere, stage 3 when every bin has. Uniform
+skills are run next to it: the same ratio of gradients where no bin is more frequent than another.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """state-tracking: a power law of skills makes composition learnable where uniform data does not.
 
-Paper A, figure 1 (right) and appendix C. The task is to name the product of k permutations without seeing intermediate
-states. Paper: on S5 with k = 4, a power law of exponent 1.5 in random rank order is learned almost perfectly while
-uniform data stays at chance. The third arm is ours: the exponent is annealed to 0 during training.
+Paper A, figure 1 (right) and appendix C. The task is to name the product of k permutations (k hops) without seeing
+intermediate states. Paper: on S5 with k = 4, a power law of exponent 1.5 in random rank order is learned almost
+perfectly while uniform data stays at chance. The third arm is ours: the exponent is annealed to 0 during training.
 
     lopsided run state-tracking --scale laptop
 
-`laptop` changes: A5 with 3 hops, one token per element, 2 layers of width 64 instead of S5 with 4 hops in digits,
-4 layers of width 256 and 200,000 steps.
+`laptop` changes: A5 with 3 hops, one token per element, 2 layers of width 64 and 4,000 steps, instead of S5 with 4 hops
+in digits, 4 layers of width 256 and 200,000 steps.
 """
 
 from __future__ import annotations
