@@ -218,7 +218,7 @@ def test_the_page_shows_the_verdicts_of_the_judged_seeds_and_says_so(tmp_path):
     asked, store = asked_for(recipe), Store(tmp_path)
     until_decided(asked, store, looks=LOOKS)
     found = found_in(asked, store.as_of_now())
-    assert found.judged == 16
+    assert found.seeds == 16
     assert "look 1 of 2" in found.claims[0].test
     assert all(len(arm.seeds) == 6 for arm in found.shown.arms.values())  # the looks train the best settings only
     page = write_report(store, [found], tmp_path / "page.html").read_text()
@@ -261,7 +261,7 @@ def test_a_plan_of_other_claims_is_passed_over_aloud(tmp_path):
     (file,) = (tmp_path / "plans").glob("*.json")
     file.write_text(json.dumps({**json.loads(file.read_text()), "claims": ["another"]}))
     found = found_in(asked, store.as_of_now())
-    assert found.judged is None
+    assert found.looks is None
     assert "was made for other claims" in found.problem
     assert "was passed over" in found.judged_by
     assert found.shown is found.results

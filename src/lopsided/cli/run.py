@@ -188,7 +188,7 @@ def _one(
         "report": str(page.absolute()) if page else None,
         "finished": not left,
         "trained": done.trained if done else None,
-        "seeds": found.judged or asked.seeds,
+        "seeds": found.seeds,
         "arms": arms,
         "claims": [c.as_json() for c in claims],
     }

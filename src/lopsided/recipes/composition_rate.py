@@ -1,9 +1,9 @@
 """composition-rate: under uniform skills the time to learn grows as d^(k/2), under a power law at most as d^alpha.
 
 Paper A, theorems 1 and 2: k-composition with d skills, product model (one weight a skill, its output is the product of
-the weights of a sample's k skills). Paper: a correlational learner needs d^(k/2)
-samples under uniform skills; under p_i ∝ i^-alpha, alpha > 1, gradient descent needs at most d^alpha time and
-d^(2 alpha) samples up to logarithms, which is less once k >= 4 alpha.
+the weights of a sample's k skills). Paper: a correlational learner needs d^(k/2) samples under uniform skills; under
+p_i ∝ i^-alpha, alpha > 1, gradient descent needs at most d^alpha time and d^(2 alpha) samples up to logarithms, which
+is less once k >= 4 alpha.
 
     lopsided run composition-rate --scale laptop
 

@@ -38,7 +38,7 @@ HISTORY = {
     f"steps as in 3,000; {TRIED}",
     "D4xZ3": f"in 2,500 steps before, with three of these four claims open after 8 seeds; {TRIED}",
 }
-"""How the setting was changed after earlier results had been seen."""
+"""By group: how hops and steps were changed after earlier results had been seen. Printed with each claim on it."""
 
 
 def arms(scale: ScaleName) -> Arms:

@@ -11,7 +11,7 @@ from lopsided.report import text
 from lopsided.results.stored import Results
 from lopsided.runs.manifest import Manifest
 from lopsided.runs.recipe_run import RecipeRun, latest
-from lopsided.runs.until_decided import looked
+from lopsided.runs.until_decided import State, looked
 from lopsided.stats.seeds_needed import seeds_needed
 from lopsided.stats.verdict import Claim
 from lopsided.store.parts import Store
@@ -40,42 +40,43 @@ class Found:
     results: Results | None
     """Of the seeds that choose settings; None while a member is missing."""
     claims: list[Claim]
-    judged: int | None = None
-    """New seeds an arm that decided the claims (`--until-decided`); None if `results` did."""
-    chose: int = 0
-    """How many seeds chose the settings at which those were judged."""
-    of_looks: Results | None = None
-    """Of those new seeds, where no setting is swept."""
+    looks: State | None = None
+    """The looks of `--until-decided` that decided the claims; None if `results` did."""
     problem: str = ""
     """Why the plan of `--until-decided` that the folder has was passed over."""
 
     @property
     def shown(self) -> Results | None:
-        """What reports draw: the seeds that decided the claims, or those that chose where a sweep has no others."""
-        return self.of_looks or self.results
+        """What reports draw: the new seeds of the looks, which decided the claims, or else `results`. (Where settings
+        are swept, the looks do not train all that a figure needs.)"""
+        return (self.looks and self.looks.results) or self.results
+
+    @property
+    def seeds(self) -> int:
+        """How many seeds an arm decided the claims, at most."""
+        return self.looks.seeds if self.looks else self.run.seeds
 
     @property
     def judged_by(self) -> str:
         """A sentence that says which seeds decided the claims; empty if they are those that reports draw."""
         if self.problem:
             return text.plan_passed_over(self.problem, self.run.seeds)
-        if self.judged is None:
+        if self.looks is None:
             return ""
-        drawn = None if self.of_looks else self.run.seeds
-        return text.judged_by(self.judged, self.chose, drawn)
+        drawn = None if self.looks.results else self.run.seeds
+        return text.judged_by(self.looks.seeds, self.looks.first, drawn)
 
 
 def found_in(asked: RecipeRun, store: Store) -> Found:
     """The claims from the newest looks of `--until-decided`, or else from the seeds that choose."""
     grown, results = asked.grown(store)
-    decided, problem = None, ""
+    looks, problem = None, ""
     try:
-        decided = looked(asked, store)
+        looks = looked(asked, store)
     except StoreError as error:
         problem = str(error)
-    claims = grown.marked(decided.claims if decided else grown.claims(results), store)
-    judged, chose, shown = (decided.seeds, decided.first, decided.results) if decided else (None, 0, None)
-    return Found(grown, results, claims, judged, chose, shown, problem)
+    claims = grown.marked(looks.claims if looks else grown.claims(results), store)
+    return Found(grown, results, claims, looks, problem)
 
 
 def claims_of(recipe: Recipe, manifests: Sequence[Manifest], store: Store) -> Checked:
@@ -87,7 +88,5 @@ def claims_of(recipe: Recipe, manifests: Sequence[Manifest], store: Store) -> Ch
     found = found_in(asked, store)
     if found.results is None:
         return Checked(found.claims, [None] * len(found.claims), None, 0, found.problem)
-    seeds = found.judged or found.run.seeds
-    return Checked(
-        found.claims, [seeds_needed(claim, seeds) for claim in found.claims], found.run, seeds, found.problem
-    )
+    needed = [seeds_needed(claim, found.seeds) for claim in found.claims]
+    return Checked(found.claims, needed, found.run, found.seeds, found.problem)

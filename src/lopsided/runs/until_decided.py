@@ -69,8 +69,8 @@ class State:
     first: int
     """Seeds that chose."""
     results: Results | None = None
-    """The judged seeds, as many as each arm has; None before the first look, and where settings are swept, of which the
-    looks train a few only."""
+    """Of the new seeds, as many as each arm has so far. None before the first look is over, and for a recipe that
+    sweeps settings: its looks train only some of them."""
 
 
 class _Behind(Exception):
