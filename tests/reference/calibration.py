@@ -118,6 +118,14 @@ def cases() -> Iterator[Case]:
         lambda rng, n: decisions.near(rng.normal(1.1, 0.2, n), 1.0, 0.1, "").verdict,
     )  # fmt: skip
     yield Case(
+        "near", "a ratio at the bound, spread .4", ("holds",),
+        lambda rng, n: decisions.near(1.1 * rng.lognormal(0, 0.4, n), 1.0, 0.1, "", ratio=True).verdict,
+    )  # fmt: skip
+    yield Case(
+        "near", "a ratio of 1, spread .4", ("contradicted",),
+        lambda rng, n: decisions.near(rng.lognormal(0, 0.4, n), 1.0, 0.1, "", ratio=True).verdict,
+    )  # fmt: skip
+    yield Case(
         "members above", "two thirds, the bound", ("holds", "contradicted"),
         lambda rng, n: decisions.members_above(rng.random(n) < 2 / 3, 2 / 3, "").verdict,
     )  # fmt: skip

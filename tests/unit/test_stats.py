@@ -239,6 +239,18 @@ def test_bounds():
     assert decisions.near(near, 1.0, 0.01, "x").verdict == "inconclusive"
 
 
+def test_two_equal_quantities_are_near_whichever_is_divided_by_the_other():
+    """The mean of a / b is 1.17 here, and so is that of b / a."""
+    ratio = np.exp(np.random.default_rng(0).normal(0, 0.55, 200))
+    ratio = np.concatenate([ratio, 1 / ratio])
+    for values in (ratio, 1 / ratio):
+        assert values.mean() > 1.1
+        assert decisions.near(values, 1.0, 0.1, "x").verdict != "holds"
+        assert decisions.near(values, 1.0, 0.1, "x", ratio=True).verdict == "holds"
+    for factor in (1.5, 1 / 1.5):
+        assert decisions.near(factor * ratio, 1.0, 0.1, "x", ratio=True).verdict == "contradicted"
+
+
 def test_shares_of_members_have_the_exact_interval():
     """Ten of ten say no more than that seven of ten would: zero is not the width of that interval."""
     found = decisions.members_above(np.ones(10, bool), 0.5, "that learn")

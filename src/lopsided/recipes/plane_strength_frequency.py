@@ -114,7 +114,7 @@ def as_expected(r):
     if not known.any():
         return near(np.full(found.shape[2], np.nan), 1.0, 0.2, "steps / theory: no cell is finished by all members")
     ratio = np.exp(np.log(found[known] / theirs[known][:, None]).mean(0))
-    return near(ratio, 1.0, 0.2, f"steps / theory, mean over {known.sum()} of {known.size} cells")
+    return near(ratio, 1.0, 0.2, f"steps / theory, mean over {known.sum()} of {known.size} cells", ratio=True)
 
 
 def figure(r: Results) -> Figure:

@@ -135,10 +135,14 @@ def _centred(values: np.ndarray, bound: float, what: str, ratio: bool, side: Sid
     return _unless_small(found, SMALL_RATIO, equal)
 
 
-def near(values: np.ndarray, expected: float, within: float, what: str) -> Decision:
-    """The mean of `values` equals `expected` up to `within`: an equivalence."""
+def near(values: np.ndarray, expected: float, within: float, what: str, ratio: bool = False) -> Decision:
+    """The mean of `values` equals `expected` up to `within`: an equivalence. With `ratio` it is the geometric mean, for
+    positive quantities, up to a factor 1 + `within` either way: the mean of a / b and that of b / a can both exceed 1.
+    """
     top, bottom = expected + within, expected - within
-    over, under = (centre(values, bound, _covers(equivalence=True)) for bound in (top, bottom))
+    if ratio:
+        top, bottom = expected * (1 + within), expected / (1 + within)
+    over, under = (centre(values, bound, _covers(equivalence=True), ratio) for bound in (top, bottom))
     return _equivalence(what, over, under, top, bottom, len(values))
 
 
