@@ -173,7 +173,8 @@ recipe = Recipe(
             lambda m: slope_below(of_points(m.d, m.width), 0.0, "median (t90 - t10) / t50 against d"),
         ),
         Statement(
-            "at the largest d the median learned direction rises from 10 % to 90 % in less than a fifth of T_p",
+            "at the largest d the median learned direction rises from 10 % to 90 % in less than a fifth of its time to "
+            "50 %",
             "o(T_p) wide",
             lambda m: below(m.width[:, -1], 0.2, "(t90 - t10) / t50", ratio=True),
         ),
