@@ -164,6 +164,13 @@ def test_frontier_of_two_limits_has_the_predicted_slope():
     assert abs(slope - scaling.frontier_exponent(beta)) < 0.02
 
 
+@pytest.mark.parametrize("beta", [1.0, 1.5])
+def test_what_a_finite_teacher_lacks_is_the_tail_of_a_long_one(beta):
+    finite, long = scaling.power_law_weights(20, beta), np.arange(1.0, 1e6) ** -beta
+    expected = scaling.tail(long * finite[0])[20]
+    assert np.isclose(scaling.beyond(20, beta), expected, rtol=1e-4)
+
+
 @given(st.floats(0.55, 3.0))
 def test_exponents_are_consistent(beta):
     """t = m^beta balances width and time; a tuned step is slower than exact flow in samples, faster than nothing."""

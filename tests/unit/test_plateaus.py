@@ -52,7 +52,15 @@ def test_plateaus_of_a_group():
 def test_plateau_length_counts_stretches_near_a_level():
     steps = np.array([10, 20, 40, 80])
     loss = np.array([[3.0, 2.9, 1.5, 0.1], [3.0, 3.1, 3.0, 2.95], [np.nan, np.nan, np.nan, np.nan]])
-    np.testing.assert_array_equal(plateau_length(steps, loss, [3.0, 1.5]), [40, 80, 0])
+    np.testing.assert_array_equal(plateau_length(steps, loss, [3.0, 1.5]), [0, 70, 0])
+
+
+def test_a_loss_that_passes_a_level_rests_on_no_plateau():
+    """Both are within 5 % of 3 for at least a tenth of the run; one is only passing through."""
+    steps = np.arange(1, 101)
+    passing, resting = np.linspace(3.4, 1.4, 100), np.where(steps < 40, 3.0, 1.0)
+    np.testing.assert_array_equal(plateau_length(steps, np.stack([passing, resting]), [3.0]), [0, 26])
+    assert (np.abs(passing - 3.0) < 0.15).sum() > 10
 
 
 def test_difference_of_two_laws_of_the_same_members():

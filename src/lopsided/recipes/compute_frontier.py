@@ -143,7 +143,7 @@ recipe = Recipe(
         ),
         Statement(
             "corrected for the finite teacher, the slope equals that of the idealised frontier",
-            "slightly steeper (figure 2)",
+            "roughly equal; slightly steeper before such a correction (figure 2)",
             like_idealised,
         ),
         Statement(

@@ -133,17 +133,20 @@ def sharpens(law, wanted, axis):
 
 def sudden(k):
     if k <= 2:
-        said = f"k = {k}: samples: the transition does not get sharp as d grows", "gradual (slides)"
+        said = f"k = {k}: samples: the transition gets sharper more slowly than d^(-3/8)", "gradual (slides)"
     else:
-        said = f"k = {k}: samples: the transition gets sharp as d grows", "sharp for k >= 3 (slides)"
+        said = f"k = {k}: samples: the transition gets sharper faster than d^(-3/8)", "sharp for k >= 3 (slides)"
     return Statement(*said, lambda r: sharpens(of_points(*sampled_sharpness(r, k)), k > 2, "d"))
 
 
 def toy_loss(toy):
     if TOYS[toy][0] <= 2:
-        said = f"toy loss (1 - {toy})²: no sharp transition however small the start", "no (slides)"
+        said = (
+            f"toy loss (1 - {toy})²: the transition gets sharper more slowly than start^(3/8)",
+            "no sharp one (slides)",
+        )
     else:
-        said = f"toy loss (1 - {toy})²: a sharp transition as the start shrinks", "yes (slides)"
+        said = f"toy loss (1 - {toy})²: the transition gets sharper faster than start^(3/8)", "a sharp one (slides)"
 
     def test(r):
         start, width = toy_sharpness(r, toy)

@@ -148,13 +148,13 @@ recipe = Recipe(
         ),
         Statement(
             "whole population: a smaller first and larger other layers beat the default",
-            "no gap there (fig. 5)",
+            "that region closes the gap (fig. 5)",
             lambda m: higher(
                 m["all"]["default"], m["all"]["region"], "final test accuracy, mean over the region", FIVE_POINTS
             ),
         ),
         Statement(
-            "at its best scales the whole population is within .02 of the small set's best",
+            "at its best scales the whole population is not more than .02 below the small set's best",
             "no gap left (fig. 5)",
             lambda m: above(
                 m["all"]["best"] - m["small"]["best"], -CLOSE, "final test accuracy, all minus small by seed"

@@ -83,7 +83,7 @@ recipe = Recipe(
         ),
         Statement(
             "true labels first need fewer steps in all than fresh samples",
-            "ahead (fig. 1d, four phases)",
+            "ahead (fig. 1d, where four phases come before fresh samples and not one)",
             ahead(TRUE, of=FRESH),
         ),
     ],

@@ -8,7 +8,9 @@ falls as n^(-(2 beta - 1) / (2 beta)), slopes -1/2 for beta = 1 and -2/3 for bet
 
 `laptop` changes: d = P = 48, m = 64, J = 4, batches of 32 fresh samples, nine step sizes from 5e-4 to 2e-2. One run per
 step size serves every horizon. For each n the step size is the one with the lowest median loss among members with even
-seeds; slopes are taken from the members with odd seeds only. "Reaches" is a bound: at least as steep.
+seeds; slopes are taken from the members with odd seeds only. "Reaches" is a bound: at least as steep. A teacher of 48
+directions ends sooner than an infinite one, which would steepen the slope: the loss of the directions that it lacks is
+added, none of which could be learned at these horizons.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import numpy as np
 from lopsided.recipe import *
 from lopsided.recipes._strength import additive, geometric_mean, learned_from
 from lopsided.stats.slopes import segmented
-from lopsided.theory.scaling import unstable_exponent
+from lopsided.theory.scaling import beyond, unstable_exponent
 
 BETAS = (1.0, 1.5)
 SIZES = {"smoke": (8, 8, 16, 400, 3), "laptop": (48, 64, 32, 2**16, 9), "paper": (96, 160, 32, 2**20, 16)}
@@ -27,7 +29,8 @@ DIVERGED = 2.0
 """Four times the loss of having learned nothing."""
 FEWEST = 4
 """Seeds below which there are not two halves of members, one to choose step sizes and one to judge them."""
-OF = "log tuned loss against samples"
+OF = "log tuned loss, with the directions of an infinite teacher, against samples"
+INFINITE = "first without the loss of the directions beyond the 48th, which steepened the slope"
 
 
 def arms(scale: ScaleName) -> Arms:
@@ -74,7 +77,9 @@ def tuned(r, beta):
 
 def law(r, beta):
     samples, loss, *_ = tuned(r, beta)
-    return segmented(samples, loss, (learned_from(samples, loss), float(samples[-1])))
+    begins = learned_from(samples, loss)
+    directions = r.where(beta=beta)[0].setting("task.directions")
+    return segmented(samples, loss + beyond(directions, beta), (begins, float(samples[-1])))
 
 
 def bounds(beta):
@@ -84,20 +89,26 @@ def bounds(beta):
             f"beta = {beta:g}: the tuned loss falls with samples at least as steeply as n^{expected:.3g}",
             f"at most n^{expected:.3g} (cor. 2.3), an upper bound",
             lambda r: slope_below(law(r, beta), expected, OF),
+            history=INFINITE,
         ),
     ]
 
 
 def smaller_with_the_horizon(r):
+    """Both beta have the same seeds: a seed's mean slope is one observation."""
     growth = []
     for beta in BETAS:
         samples, _, _, rate = tuned(r, beta)
         found = law(r, beta)
         inside = (samples >= found.begins) & (samples <= found.ends)
         several = inside.sum() > 1
-        growth.append(np.polyfit(np.log(samples[inside]), np.log(rate[:, inside]).T, 1)[0] if several else [np.nan])
-    what = "slope of log tuned step size against log samples, members of both beta"
-    return below(np.concatenate(growth), 0.0, what)
+        growth.append(
+            np.polyfit(np.log(samples[inside]), np.log(rate[:, inside]).T, 1)[0]
+            if several
+            else np.full(len(rate), np.nan)
+        )
+    what = "slope of log best step size against log samples, mean over both beta"
+    return below(np.mean(growth, axis=0), 0.0, what)
 
 
 def panel(r, beta):
@@ -138,10 +149,11 @@ recipe = Recipe(
     claims=[
         *(claim for beta in BETAS for claim in bounds(beta)),
         Statement(
-            "the tuned step size falls as the horizon grows",
+            "each member's best step size falls as the horizon grows",
             "η ~ n^(-1/2), from corollary 2.3",
             smaller_with_the_horizon,
             number=-0.5,
+            history="first counted each seed twice, once for each beta, and was said of the step size tuned for all",
         ),
     ],
     figure=figure,

@@ -9,6 +9,7 @@ direction p is learned at a time ∝ 1 / a_p ∝ p^beta.
 from __future__ import annotations
 
 import numpy as np
+import scipy
 
 
 def power_law_weights(directions: int, beta: float) -> np.ndarray:
@@ -46,6 +47,12 @@ def frontier_exponent(beta: float) -> float:
 def tail(weights: np.ndarray) -> np.ndarray:
     """(P + 1,) loss 1/2 sum_{q > p} a_q² once the first p directions are learned, p = 0, ..., P."""
     return 0.5 * np.append(np.cumsum((weights**2)[::-1])[::-1], 0.0)
+
+
+def beyond(directions: int, beta: float) -> float:
+    """Loss of the directions that an infinite teacher has after the first P, of the weights that P directions have."""
+    first = power_law_weights(directions, beta)[0]
+    return float(0.5 * first**2 * scipy.special.zeta(2 * beta, directions + 1))
 
 
 def finite_width_exponent(beta: float, directions: int, widths: np.ndarray) -> float:
