@@ -60,18 +60,18 @@ def reaches(each, b):
     return each.times(f"bin{b}/accuracy", HALF)
 
 
-def climbs(each):
-    """Compute from half right to convergence, of the last bin and of the first. Members start to climb at different
-    times, so all are followed for as long as the one that had least compute left."""
-    starts, ends = ([each.times(f"bin{b}/accuracy", at) for b in (BINS, 1)] for at in (HALF, CONVERGED))
-    left = min(float((each.samples[-1] - start.time).min()) for start in starts)
-    took = [np.where(end.censored, np.inf, end.time - start.time) for start, end in zip(starts, ends, strict=True)]
-    slow, fast = (Times(np.minimum(climb, left), climb > left) for climb in took)
-    return slow, fast
+def last_bin_climbs_longer(each):
+    """Members whose last bin certainly takes more compute from half right to convergence than their first one. A climb
+    that the run ends is as long as what was left, or longer; one that did not begin says nothing."""
+    first, last = ([each.times(f"bin{b}/accuracy", HALF), each.times(f"bin{b}/accuracy", CONVERGED)] for b in (1, BINS))
+    at_least, took = last[1].time - last[0].time, first[1].ordinal - first[0].time
+    return members_above(at_least > took, 0.5, "whose last bin climbs longer")
 
 
 def log_mean(logs, where):
-    """(M,) mean of each member's log values (M, T) over the evaluations `where` (M, T); NaN if there are none."""
+    """(M,) mean of each member's log values (M, T) over the evaluations `where` (M, T); NaN if there are none. A norm
+    that is estimated as 0 has no logarithm, and is left out."""
+    where = where & np.isfinite(logs)
     found = np.where(where, logs, 0.0).sum(1)
     return np.divide(found, where.sum(1), out=np.full(len(where), np.nan), where=where.any(1))
 
@@ -82,8 +82,9 @@ def measure(r):
     second, third = (boundary[:, None] for boundary in boundaries(power))
     stage = {1: power.samples < second, 3: power.samples >= third}
     stage[2] = ~stage[1] & ~stage[3]
-    head, middle = (np.log(power.metric(metric)) for metric in (HEAD, MIDDLE))
-    control = np.log(flat.metric(HEAD)) - np.log(flat.metric(MIDDLE))
+    with np.errstate(divide="ignore"):
+        head, middle = (np.log(power.metric(metric)) for metric in (HEAD, MIDDLE))
+        control = np.log(flat.metric(HEAD)) - np.log(flat.metric(MIDDLE))
     logs = {f"stage {s}": log_mean(head - middle, stage[s]) for s in (2, 3)}
     logs["stage 2 over uniform"] = log_mean(head - middle - control, stage[2])
     logs["stage 2 over 1"] = log_mean(head, stage[2]) - log_mean(head, stage[1])
@@ -153,10 +154,10 @@ recipe = Recipe(
             history=f"{BAR}: 35 times",
         ),
         Statement(
-            f"from half right to {CONVERGED:.0%}, bin 5 takes more compute than bin 1",
+            f"in more than half of members, bin 5 takes more compute than bin 1 from half right to {CONVERGED:.0%}",
             "slow convergence of bins 4 and 5 (fig. 3, stage III)",
-            lambda m: decisions.faster(*climbs(m["power"]), axis="compute of the climb"),
-            history=f"{BAR}: 3.2 times",
+            lambda m: last_bin_climbs_longer(m["power"]),
+            history=f"{BAR}, as a ratio of times: 3.2 times",
         ),
     ],
     figure=figure,
