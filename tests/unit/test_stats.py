@@ -189,7 +189,7 @@ def test_of_several_places_the_one_that_contradicts_is_shown():
     wrong = Decision("m", 0.5, (0.4, 0.7), "contradicted", 8, "t", 0.02)
     found = decisions.everywhere([open_, wrong, wrong._replace(effect=0.3, p_value=0.01), held], list("abcd"))
     assert (found.verdict, found.effect, found.p_value) == ("contradicted", 0.3, 0.01)
-    assert "contradicted at c, which is shown" in found.test
+    assert "contradicted (c), which is shown" in found.test
     assert decisions.everywhere([open_, held._replace(p_value=0.01)], list("ab")).effect == 1.1
 
 

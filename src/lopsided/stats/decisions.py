@@ -70,7 +70,7 @@ def everywhere(found: Sequence[Decision], where: Sequence[str]) -> Decision:
     if len(verdicts) == 1:
         verdict = found[0].verdict
     each_p = ", ".join(f"{p:.3g} {at}" for p, at in zip(p_values, where, strict=True))
-    which = f"contradicted at {where[shown]}, which" if against else "the weakest"
+    which = f"contradicted ({where[shown]}), which" if against else "the weakest"
     test = f"{found[shown].test}; at each place p = {each_p}; {which} is shown"
     return found[shown]._replace(verdict=verdict, test=test)
 
