@@ -15,6 +15,8 @@ added, none of which could be learned at these horizons.
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from lopsided.recipe import *
@@ -27,6 +29,8 @@ SIZES = {"smoke": (8, 8, 16, 400, 3), "laptop": (48, 64, 32, 2**16, 9), "paper":
 """d, neurons, batch, steps, number of step sizes."""
 DIVERGED = 2.0
 """Four times the loss of having learned nothing."""
+LARGEST = "#8B0000"
+"""Colour of the largest step size: the palette is shorter than the sweep."""
 FEWEST = 4
 """Seeds below which there are not two halves of members, one to choose step sizes and one to judge them."""
 OF = "log tuned loss, with the directions of an infinite teacher, against samples"
@@ -114,10 +118,10 @@ def smaller_with_the_horizon(r):
 def panel(r, beta):
     samples, loss, *_ = tuned(r, beta)
     every, found, slope = r.where(beta=beta), law(r, beta), unstable_exponent(beta)
-    ends = (0, len(every) - 1)
+    ends, colours = (0, len(every) - 1), [*PALETTE[: len(every) - 1], LARGEST]
     lines = [
-        theory_line(f"step size {a.coordinates['step_size']:g}", samples, np.median(losses(a), 0), i, legend=i in ends)
-        for i, a in enumerate(every)
+        theory_line(f"step size {a.coordinates['step_size']:g}", samples, np.median(losses(a), 0), c, legend=i in ends)
+        for i, (a, c) in enumerate(zip(every, itertools.cycle(colours), strict=False))
     ]
     through = found.begins, 0.5 * float(np.interp(found.begins, samples, geometric_mean(loss)))
     lines.append(over_members("tuned step size", samples, loss, "#000000"))
