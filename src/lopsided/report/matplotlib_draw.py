@@ -76,7 +76,8 @@ def _draw(ax: Any, panel: Panel) -> None:
         ax.annotate(
             name, (moment, 1.0), xycoords=("data", "axes fraction"), va="bottom", ha="center", color="0.4", size=7
         )
-    ax.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
+    ax.set(xlabel=panel.x_label, ylabel=panel.y_label)
+    ax.set_title(panel.title, pad=13 if panel.moments else None)  # names of moments stand between title and axes
     # A logarithmic axis without a positive number on it cannot be drawn; a point without a value is not on it.
     x, y = _all(panel, "x"), _all(panel, "middle")
     positive = [np.nanmax(np.append(c[np.isfinite(y)], 0.0)) > 0 for c in (x, y)]

@@ -1,0 +1,18 @@
+"""Figures as they are drawn: what is written on them can be read."""
+
+import numpy as np
+
+from lopsided.report.matplotlib_draw import draw
+from lopsided.report.panels import Figure, Panel, over_members
+
+
+def test_names_of_moments_are_not_written_over_the_title():
+    x = np.arange(1.0, 5.0)
+    lines = [over_members("a line", x, x[None])]
+    panels = [Panel("A title", "x", "y", lines, moments={"stage 2": 2.5}), Panel("Another", "x", "y", lines)]
+    canvas = draw(Figure("Two panels", panels))
+    canvas.draw_without_rendering()
+    ax, plain = canvas.axes
+    (name,) = ax.texts
+    assert not ax.title.get_window_extent().overlaps(name.get_window_extent())
+    assert plain.title.get_window_extent().y0 - plain.bbox.y1 < ax.title.get_window_extent().y0 - ax.bbox.y1
