@@ -8,7 +8,7 @@ from lopsided.report.panels import Figure, Panel, over_members
 
 def test_names_of_moments_are_not_written_over_the_title():
     x = np.arange(1.0, 5.0)
-    lines = [over_members("a line", x, x[None])]
+    lines = [over_members("a line", x, x[None], 0)]
     panels = [Panel("A title", "x", "y", lines, moments={"stage 2": 2.5}), Panel("Another", "x", "y", lines)]
     canvas = draw(Figure("Two panels", panels))
     canvas.draw_without_rendering()
