@@ -1,8 +1,9 @@
-"""mup: the maximal-update parameterization closes the gap for parity; one number alpha closes it too, at every width.
+"""mup: paper C says that muP closes the gap for parity, and that one number alpha closes it, too, at every width.
 
-Paper C, figures 7, 21 and 23: full-batch gradient descent on (20, 6)-parity. Paper: muP has no gap from width 64 on;
-dividing the first layer's initial scale by alpha and multiplying the second's by alpha closes it as well, and the best
-alpha is the same at every width. (Single-index models: `mup-single-index`.)
+Paper C, figures 7, 21 and 23: full-batch gradient descent on (20, 6)-parity. Paper: muP (the maximal-update
+parameterization) has no gap from width 64 on; dividing the first layer's initial scale by alpha and multiplying the
+second's by alpha closes it as well, and the best alpha is the same at every width. (Single-index models:
+`mup-single-index`.)
 
     lopsided run mup --scale laptop
 
@@ -93,10 +94,12 @@ def figure(r: Results) -> Figure:
 
     alphas = ALPHAS[r.scale]
     widths = sorted((width, size) for size, width in WIDTHS[r.scale].items())
-    sizes = {size: {} if size == "main" else {"size": size} for size in WIDTHS[r.scale]}
+    sizes = {size: {"size": size} for size in WIDTHS[r.scale]} | {
+        "main": {"scaling": ("standard", "alpha").__contains__}
+    }
     times = {f"width {w}": [best(r, alpha=a, data="all", **sizes[size]) for a in alphas] for w, size in widths}
     return Figure(
-        "Scaled right, the gap is gone",
+        "Scaled right, the small set loses its lead",
         [
             tuned_curves(pair(**ONE), "test/accuracy", "steps", "Standard parameterization"),
             tuned_curves(bests(r, **MUP), "test/accuracy", "steps", "muP"),
