@@ -34,7 +34,7 @@ SECOND = {
 STEPS = {"smoke": 60, "laptop": 1000, "paper": 4000}
 SMALL, ALL = {"data": "small"}, {"data": "all"}
 SLOWER, ONE, FASTER = KINDS = tuple({"first layer": kind} for kind in ("slower first layer", "one rate", "faster"))
-AT_AN_END = "first without regard to the ratio of 64 being the largest one tried; ratios are swept as rates are now"
+RATIO_OF_64 = "first without regard to the ratio of 64 being the largest one tried; ratios are swept as rates are now"
 
 
 def arms(scale: ScaleName) -> Arms:
@@ -92,7 +92,7 @@ recipe = Recipe(
             "each at its best pair of rates, small and large sets need the same steps, within 25 %",
             "no gap (fig. 6)",
             level(SMALL | FASTER, ALL | FASTER),
-            history=AT_AN_END,
+            history=RATIO_OF_64,
         ),
     ],
     figure=figure,
