@@ -115,7 +115,7 @@ def test_people_read_hours_and_the_formula(capsys):
 
 
 def test_the_costs_beside_the_recipes_are_of_their_specs():
-    """If not: `python -m lopsided.runs.paper_costs` counts what changed."""
+    """If not: `python -m lopsided.runs.paper_costs`, then `make catalog`."""
     known = json.loads(COSTS.read_text())
     recipes = {name: r for name, r in registered("recipe").items() if "paper" in r.scales}
     assert {name: known[name]["specs"] for name in known} == {name: specs_digest(r) for name, r in recipes.items()}
