@@ -16,11 +16,13 @@ weights and biases of its layer.
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from lopsided.recipe import *
 from lopsided.recipes._repetition import FEWER_SEEDS, SEEDS, perceptron, small_and_all
+from lopsided.stats.verdict import AT_AN_END
 
 ALPHAS = {
     "smoke": (1.0, 2.0),
@@ -61,7 +63,7 @@ def arms(scale: ScaleName) -> Arms:
 
 
 def scaled(make, lr, alpha):
-    """Alpha-scaling of what `make` makes."""
+    """The spec of `make` with the first layer's initial scale divided by alpha and the second's multiplied by it."""
     return make(lr=lr, groups=alpha_groups(alpha))
 
 
@@ -84,7 +86,7 @@ def octaves_apart(r):
     found = below(ratio, 1.0, "|log2| of the best alpha, widest over narrowest, by judged member")
     at_an_end = [np.isin(alphas, (ALPHAS[r.scale][0], ALPHAS[r.scale][-1])).mean() for alphas in (narrow, wide)]
     if max(at_an_end) > 0.5:
-        return found._replace(verdict="inconclusive", test=f"{found.test}; most members at an end of the alphas")
+        return found._replace(verdict="inconclusive", test=f"{found.test}; {AT_AN_END}: alpha, of most members")
     return found
 
 
@@ -94,9 +96,8 @@ def figure(r: Results) -> Figure:
 
     alphas = ALPHAS[r.scale]
     widths = sorted((width, size) for size, width in WIDTHS[r.scale].items())
-    sizes = {size: {"size": size} for size in WIDTHS[r.scale]} | {
-        "main": {"scaling": ("standard", "alpha").__contains__}
-    }
+    sizes: dict[str, Any] = {size: {"size": size} for size in WIDTHS[r.scale]}
+    sizes["main"] = {"scaling": lambda kind: kind in ("standard", "alpha")}
     times = {f"width {w}": [best(r, alpha=a, data="all", **sizes[size]) for a in alphas] for w, size in widths}
     return Figure(
         "Scaled right, the small set loses its lead",
