@@ -36,7 +36,7 @@ STEPS = {"smoke": 1000, "laptop": 10**8, "paper": 10**9}
 MULTIPLE, SAMPLED_MULTIPLE = 1000.0, 8.0
 SEPARATED = tuple((k, a) for a in ALPHAS["flow"] for k in HOPS["laptop"]["flow"] if a >= 1 and k >= 4 * a)
 TOLERANCE = 0.2
-"""By how much an exponent may differ, of the exponent."""
+"""A measured exponent may differ from the predicted one by this share of the prediction."""
 TIME, SAMPLES = "log time to learn against log d", "log samples to learn against log d"
 
 

@@ -38,7 +38,8 @@ HISTORY = {
     f"steps as in 3,000; {TRIED}",
     "D4xZ3": f"in 2,500 steps before, with three of these four claims open after 8 seeds; {TRIED}",
 }
-"""By group: how hops and steps were changed after earlier results had been seen. Printed with each claim on it."""
+"""For each group, how its number of elements or steps was changed after earlier results had been seen. It is the
+`history` of every claim about that group."""
 
 
 def arms(scale: ScaleName) -> Arms:

@@ -15,8 +15,6 @@ added, none of which could be learned at these horizons.
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 
 from lopsided.recipe import *
@@ -118,11 +116,10 @@ def smaller_with_the_horizon(r):
 def panel(r, beta):
     samples, loss, *_ = tuned(r, beta)
     every, found, slope = r.where(beta=beta), law(r, beta), unstable_exponent(beta)
-    ends, colours = (0, len(every) - 1), [*PALETTE[: len(every) - 1], LARGEST]
-    lines = [
-        theory_line(f"step size {a.coordinates['step_size']:g}", samples, np.median(losses(a), 0), c, legend=i in ends)
-        for i, (a, c) in enumerate(zip(every, itertools.cycle(colours), strict=False))
-    ]
+    last, lines = len(every) - 1, []
+    for i, each in enumerate(every):
+        name, colour = f"step size {each.coordinates['step_size']:g}", LARGEST if i == last else i
+        lines.append(theory_line(name, samples, np.median(losses(each), 0), colour, legend=i in (0, last)))
     through = found.begins, 0.5 * float(np.interp(found.begins, samples, geometric_mean(loss)))
     lines.append(over_members("tuned step size", samples, loss, "#000000"))
     lines.append(slope_line(f"slope {slope:.2f}", (found.begins, found.ends), through, slope))

@@ -136,8 +136,10 @@ def _centred(values: np.ndarray, bound: float, what: str, ratio: bool, side: Sid
 
 
 def near(values: np.ndarray, expected: float, within: float, what: str, ratio: bool = False) -> Decision:
-    """The mean of `values` equals `expected` up to `within`: an equivalence. With `ratio` it is the geometric mean, for
-    positive quantities, up to a factor 1 + `within` either way: the mean of a / b and that of b / a can both exceed 1.
+    """The mean of `values` (M,) lies within `expected` ± `within`: a test of equivalence.
+
+    With `ratio`, for ratios of positive quantities, the geometric mean lies within a factor 1 + `within` of `expected`.
+    The arithmetic mean will not do: those of a / b and of b / a can both exceed 1.
     """
     top, bottom = expected + within, expected - within
     if ratio:

@@ -8,8 +8,8 @@ import numpy as np
 
 WITHIN = 0.05
 FLAT, AHEAD = 0.02, 1 / 8
-"""On a plateau the loss falls by less than FLAT over the next share AHEAD of the axis. (A loss that falls evenly from
-log 24 to log 4 falls by about a tenth.)"""
+"""On a plateau the loss falls by less than 2 % in the next eighth of the run. (A loss that goes from log 24 to log 4 in
+one run at a constant relative rate falls by about 10 % in an eighth of it.)"""
 
 
 def plateau_length(
