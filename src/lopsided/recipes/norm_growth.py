@@ -25,6 +25,7 @@ INDEX_D = {"smoke": 8, "laptop": 20, "paper": 40}
 RATES = {"smoke": (0.5, 0.01), "laptop": (2.0, 0.1), "paper": (0.5, 0.02)}
 STEPS = {"smoke": (60, 60), "laptop": (400, 300), "paper": (2000, 1000)}
 EARLY = {"smoke": (20, 20), "laptop": (100, 60), "paper": (200, 100)}
+FROM_THE_START = "growth since step 10, the first evaluation, before"
 
 
 def arms(scale: ScaleName) -> Arms:
@@ -40,20 +41,20 @@ def arms(scale: ScaleName) -> Arms:
         yield arm(spec, task="single-index", N=size)
 
 
-def growth(each, early):
-    """(M,) growth of the norm ratio from the first evaluation to step `early`."""
+def ratio_at(each, early):
+    """(M,) ‖a‖/‖W‖ at step `early`."""
     at = min(int(np.searchsorted(each.steps, early)), len(each.steps) - 1)
-    ratio = each.metric("norm/ratio")
-    return ratio[:, at] - ratio[:, 0]
+    return each.metric("norm/ratio")[:, at]
 
 
 def rises_more(task, which):
-    """On the smallest set (0) or the middle one (1) more than on the largest."""
+    """On the smallest set (0) or the middle one (1) more than on the largest. Within a seed all sets have the same
+    initial weights, so what differs at step `early` is the growth."""
 
     def test(r):
         early = EARLY[r.scale][0 if task == "parity" else 1]
-        found = [growth(each, early) for each in r.where(task=task)]
-        return higher(found[-1], found[which], f"growth of ‖a‖/‖W‖ from the first evaluation to step {early}")
+        found = [ratio_at(each, early) for each in r.where(task=task)]
+        return higher(found[-1], found[which], f"‖a‖/‖W‖ at step {early}")
 
     return test
 
@@ -85,19 +86,25 @@ recipe = Recipe(
             "parity: ‖a‖/‖W‖ has risen more on the smallest set than on all inputs",
             "rises faster (fig. 12)",
             rises_more("parity", 0),
+            history=FROM_THE_START,
         ),
         Statement(
-            "parity: … and more on the middle set than on all inputs", "rises faster (fig. 12)", rises_more("parity", 1)
+            "parity: … and more on the middle set than on all inputs",
+            "rises faster (fig. 12)",
+            rises_more("parity", 1),
+            history=FROM_THE_START,
         ),
         Statement(
             "single-index: ‖a‖/‖W‖ has risen more on the smallest set than on the largest",
             "rises faster (fig. 12)",
             rises_more("single-index", 0),
+            history=FROM_THE_START,
         ),
         Statement(
             "single-index: … and more on the middle set than on the largest",
             "rises faster (fig. 12)",
             rises_more("single-index", 1),
+            history=FROM_THE_START,
         ),
     ],
     figure=figure,
