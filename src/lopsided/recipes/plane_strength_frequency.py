@@ -37,7 +37,8 @@ FINISH = 0.1
 MEDIAN_SQUARE = 0.455
 """Of a standard normal number."""
 OURS = "not in the papers: in A all skills are equally strong, in B all features equally frequent"
-GEOMETRIC = "first the mean of the members' ratios (1.04), now their geometric mean"
+WITHIN = 1.2
+CANCELLED = "the mean ratio over all cells before, in which cells above and below cancel (1.03)"
 SEEN = "written after 4 to 16 seeds of a prototype had been seen"
 
 
@@ -109,13 +110,15 @@ def expected(scale: ScaleName, share: float) -> np.ndarray:
 
 
 def as_expected(r):
-    """Mean over cells that all members and the theory finish, of log steps / theory."""
+    """By what factor a member differs from the theory, either way: the geometric mean over cells that all members and
+    the theory finish."""
     found, theirs = cells(r, LOOSE), expected(r.scale, LOOSE)
     known = np.isfinite(found).all(2) & np.isfinite(theirs)
     if not known.any():
-        return near(np.full(found.shape[2], np.nan), 1.0, 0.2, "steps / theory: no cell is finished by all members")
-    ratio = np.exp(np.log(found[known] / theirs[known][:, None]).mean(0))
-    return near(ratio, 1.0, 0.2, f"steps / theory, mean over {known.sum()} of {known.size} cells", ratio=True)
+        return below(np.full(found.shape[2], np.nan), WITHIN, "distance: no cell is finished by all members")
+    distance = np.exp(np.abs(np.log(found[known] / theirs[known][:, None])).mean(0))
+    said = f"ratio of steps to the theory's, the larger over the smaller, over {known.sum()} of {known.size} cells"
+    return below(distance, WITHIN, said, ratio=True)
 
 
 def figure(r: Results) -> Figure:
@@ -151,7 +154,7 @@ recipe = Recipe(
     scales={"smoke": (2, 40), "laptop": (16, 200), "paper": (32,)},
     arms=arms,
     claims=[
-        Statement(claim, OURS, test, history=f"{SEEN}; {GEOMETRIC}" if test is as_expected else SEEN)
+        Statement(claim, OURS, test, history=f"{SEEN}; {CANCELLED}" if test is as_expected else SEEN)
         for claim, test in (
             (
                 "strengths of exponent 1: to 10 % of the loss, exponent 1 needs fewer steps than uniform frequencies",
@@ -181,7 +184,7 @@ recipe = Recipe(
                 "with the weakest features most frequent, exponent 1 needs more steps to 10 % than uniform frequencies",
                 needs_fewer(at(LOOSE, **UNIFORM_1), of=at(LOOSE, law=REVERSED, beta=1.0)),
             ),
-            ("steps to 10 % are those of the theory, within 20 %, on average over the plane", as_expected),
+            ("steps to 10 % are within 20 % of those of the theory in the average cell of the plane", as_expected),
         )
     ],
     figure=figure,
