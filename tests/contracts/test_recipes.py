@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from markupsafe import escape
 
+from lopsided.core.execution import Execution
 from lopsided.core.recipe import SCALES
 from lopsided.core.registry import registered
 from lopsided.core.spec import Spec
@@ -19,6 +20,8 @@ from lopsided.runs.recipe_run import prepare
 from lopsided.stats.verdict import DECIDED
 from lopsided.store.parts import Store
 
+ONE_DEVICE = Execution(devices=1)
+"""A program that is not spread over devices compiles in four fifths of the time."""
 each_recipe = pytest.mark.parametrize("name", list(registered("recipe")))
 
 
@@ -59,7 +62,7 @@ def test_every_scale_is_a_set_of_valid_specs(name, scale):
 def test_smoke_runs_reports_and_gives_no_verdict(name, tmp_path):
     asked = prepare(name, "smoke", None, [])
     store = Store(tmp_path)
-    done = asked.train(store)
+    done = asked.train(store, execution=ONE_DEVICE)
     assert done.trained == len({s.content_hash() for s in asked.arms.values()}) * asked.seeds
     results = asked.results(store)
     assert {c.verdict for c in asked.claims(results)} == {"not run"}
@@ -74,7 +77,7 @@ def test_smoke_runs_reports_and_gives_no_verdict(name, tmp_path):
     assert str(escape(asked.recipe.figure(results).title)) in text
     assert "http-equiv" not in text
     assert "<script src=" not in text  # self-contained
-    again = asked.train(store)
+    again = asked.train(store, execution=ONE_DEVICE)
     assert (again.trained, again.already) == (0, done.trained)
 
 

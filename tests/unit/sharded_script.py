@@ -7,6 +7,7 @@ import tempfile
 os.environ["XLA_FLAGS"] = " ".join([
     "--xla_force_host_platform_device_count=8", "--xla_backend_optimization_level=0",
     "--xla_llvm_disable_expensive_passes=true", "--xla_cpu_use_fusion_emitters=false",
+    "--xla_cpu_parallel_codegen_split_count=1",
 ])  # fmt: skip
 
 import jax
@@ -34,7 +35,6 @@ TEXT = {
     "evaluation": {"every": 6, "samples": 64},
 }
 SPEC = Spec.parse(TEXT)
-
 
 def sharded(over, devices=None, **more):
     return Execution(batch_devices=over, shard=True, devices=devices or over, **more)

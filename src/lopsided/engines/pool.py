@@ -150,7 +150,9 @@ class Pool(Engine):
         nobody = np.zeros(len(s.member), bool)
         traced = self._seated(s.member)
         training, _ = self._round(s.training, traced, s.at, nobody)
-        self.state = s._replace(training=self._refill(training, traced, nobody))
+        if s.waiting < len(self.members):  # without a queue nobody comes in
+            training = self._refill(training, traced, nobody)
+        self.state = s._replace(training=training)
 
     def run(self, slice_seconds: float = math.inf) -> Iterator[Evaluated]:
         """A stretch after every round, with those who were in it; members leave and come between rounds."""
@@ -247,14 +249,15 @@ class _Functions:
 
     def _block_round(self, slots: Any) -> Any:
         state, traced, at, seated = slots
+        evaluate = jax.jit(jax.vmap(self.program.evaluate))  # traced once, for its shapes and for its values
 
         def go(state: State) -> Any:
             state = jax.vmap(lambda s, d, start: self.program.advance_by(s, d, start, self._every))(state, traced, at)
-            metrics = jax.vmap(self.program.evaluate)(state, traced)
+            metrics = evaluate(state, traced)
             zero = jnp.zeros_like(state.loss_sum), jnp.zeros_like(state.loss_count)
             return state._replace(loss_sum=zero[0], loss_count=zero[1]), metrics
 
-        shapes = jax.eval_shape(jax.vmap(self.program.evaluate), state, traced)
+        shapes = jax.eval_shape(evaluate, state, traced)
         nothing = lambda state: (state, jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes))  # noqa: E731
         return jax.lax.cond(seated.any(), go, nothing, state)
 

@@ -46,8 +46,8 @@ MUP, ONE, MAIN = ({"scaling": scaling} for scaling in ("muP", "standard", "alpha
 BY_WIDTH = {"scaling": "alpha, by width"}
 LARGEST = "first with alpha up to 4, which was the best one of all that were tried"
 AT_THE_BOUND = (
-    "before, between widths 32 and 128, whose best alphas, 8 and 16, lie at the bound, and by the mean of |log2|, which "
-    "noise alone raises"
+    "before, between widths 32 and 128, whose best alphas, 8 and 16, lie at the bound, and by the mean of |log2|, "
+    "which noise alone raises"
 )
 
 
