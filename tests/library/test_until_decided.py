@@ -327,12 +327,14 @@ def test_check_says_that_a_plan_was_passed_over(tmp_path, capsys):
     assert "norm-growth: looks of --until-decided passed over" in capsys.readouterr().err
 
 
-def test_other_claims_need_another_plan(tmp_path):
+def test_other_claims_or_arms_need_another_plan(tmp_path):
     asked = asked_for(recipe_of())
     until_decided(asked, Store(tmp_path), looks=LOOKS)
     other = asked_for(recipe_of([Statement("something else", "", lambda r: None)]))
     with pytest.raises(StoreError, match="made for other claims"):
         until_decided(other, Store(tmp_path))
+    with pytest.raises(StoreError, match="made for other arms"):
+        until_decided(asked_for(recipe_of(rates=(0.5, 0.75))), Store(tmp_path))
     (file,) = (tmp_path / "plans").glob("*.json")
     with pytest.raises(InputError, match="has fixed 8 16; other looks need another --out"):
         until_decided(asked, Store(tmp_path), looks=(8, 32))

@@ -36,6 +36,7 @@ TEXT = {
 }
 SPEC = Spec.parse(TEXT)
 
+
 def sharded(over, devices=None, **more):
     return Execution(batch_devices=over, shard=True, devices=devices or over, **more)
 

@@ -13,6 +13,7 @@ import json
 import threading
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,8 @@ class Plan:
     """The best arm of each sweep, the best of all first: a claim may ask for the best of several sweeps."""
     claims: tuple[str, ...]
     looks: tuple[int, ...]
+    settings: str = ""
+    """A hash of the recipe's arms; empty in plans of earlier versions."""
 
 
 @dataclass(frozen=True)
@@ -231,18 +234,20 @@ def _seeds(plan: Plan, look: int) -> tuple[int, ...]:
 
 
 def read(asked: RecipeRun, store: Store) -> Plan | None:
-    """The plan that the folder holds for this run, if any. Raises `StoreError` if it is of other claims."""
+    """The plan that the folder holds for this run, if any. Raises `StoreError` if it is of other claims or arms."""
     file = _file(asked, store)
     if not file.is_file():
         return None
     try:
         data: dict[str, Any] = json.loads(file.read_text())
         lists = {key: tuple(data[key]) for key in ("arms", "others", "at_edges", "best", "claims", "looks")}
-        plan = Plan(first=int(data["first"]), **lists)
+        plan = Plan(first=int(data["first"]), settings=str(data.get("settings", "")), **lists)
     except (OSError, ValueError, KeyError, TypeError):
         raise StoreError(f"{file}: is no plan of this version; remove it to plan anew") from None
-    if plan.claims != tuple(s.claim for s in asked.recipe.claims):
-        raise StoreError(f"{file}: was made for other claims of {asked.recipe.name!r}; move it away to plan anew")
+    claims = tuple(s.claim for s in asked.recipe.claims)
+    for what, same in ("claims", plan.claims == claims), ("arms", plan.settings in ("", _settings(asked))):
+        if not same:
+            raise StoreError(f"{file}: was made for other {what} of {asked.recipe.name!r}; move it away to plan anew")
     return plan
 
 
@@ -261,6 +266,7 @@ def _write(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> Plan:
         best=tuple(each.arm.name for each in tuned),
         claims=tuple(s.claim for s in asked.recipe.claims),
         looks=looks,
+        settings=_settings(asked),
     )
     file = _file(asked, store)
     file.parent.mkdir(exist_ok=True)
@@ -282,6 +288,11 @@ def _tell(asked: RecipeRun, plan: Plan, state: State, store: Store) -> None:
     said = f"look {state.looks + 1} of {len(plan.looks)}, {still_open} open"
     specs = [asked.arms[name].content_hash() for name in state.wanted]
     look_in_hand.tell(store, asked.label, said, specs, _seeds(plan, state.looks))
+
+
+def _settings(asked: RecipeRun) -> str:
+    arms = sorted((name, spec.content_hash()) for name, spec in asked.base.items())
+    return sha256(json.dumps(arms).encode()).hexdigest()[:16]
 
 
 def _file(asked: RecipeRun, store: Store) -> Path:
