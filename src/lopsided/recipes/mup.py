@@ -8,9 +8,9 @@ second's by alpha closes it as well, and the best alpha is the same at every wid
     lopsided run mup --scale laptop
 
 `laptop` changes: (14, 6)-parity, N = 2^11 against all 2^14 inputs, width 64, and widths 32 and 256 for alpha on the
-whole population; alpha in {1, 2, 4 … 64}, by width with an evaluation every 4 steps; parity only. Rates are swept per arm, and alpha at width 64; each third of
-the seeds is judged at what the others choose. A gap counts as closed if neither arm needs 25 % more steps. alpha scales
-weights and biases of its layer.
+whole population, evaluated every 4 steps; alpha in {1, 2, 4 … 64}; parity only. Rates are swept per arm, and alpha at
+width 64; each third of the seeds is judged at what the others choose. A gap counts as closed if neither arm needs 25 %
+more steps. alpha scales weights and biases of its layer.
 """
 
 from __future__ import annotations
