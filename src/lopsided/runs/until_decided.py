@@ -53,8 +53,9 @@ class Plan:
     """The best arm of each sweep, the best of all first: a claim may ask for the best of several sweeps."""
     claims: tuple[str, ...]
     looks: tuple[int, ...]
-    settings: str = ""
-    """A hash of the recipe's arms; empty in plans of earlier versions."""
+    arms_hash: str = ""
+    """Of the names and specs of the recipe's arms: a plan is refused once they have changed. Empty in plans of earlier
+    versions, which are not checked."""
 
 
 @dataclass(frozen=True)
@@ -241,11 +242,11 @@ def read(asked: RecipeRun, store: Store) -> Plan | None:
     try:
         data: dict[str, Any] = json.loads(file.read_text())
         lists = {key: tuple(data[key]) for key in ("arms", "others", "at_edges", "best", "claims", "looks")}
-        plan = Plan(first=int(data["first"]), settings=str(data.get("settings", "")), **lists)
+        plan = Plan(first=int(data["first"]), arms_hash=str(data.get("arms_hash", "")), **lists)
     except (OSError, ValueError, KeyError, TypeError):
         raise StoreError(f"{file}: is no plan of this version; remove it to plan anew") from None
     claims = tuple(s.claim for s in asked.recipe.claims)
-    for what, same in ("claims", plan.claims == claims), ("arms", plan.settings in ("", _settings(asked))):
+    for what, same in ("claims", plan.claims == claims), ("arms", plan.arms_hash in ("", _arms_hash(asked))):
         if not same:
             raise StoreError(f"{file}: was made for other {what} of {asked.recipe.name!r}; move it away to plan anew")
     return plan
@@ -266,7 +267,7 @@ def _write(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> Plan:
         best=tuple(each.arm.name for each in tuned),
         claims=tuple(s.claim for s in asked.recipe.claims),
         looks=looks,
-        settings=_settings(asked),
+        arms_hash=_arms_hash(asked),
     )
     file = _file(asked, store)
     file.parent.mkdir(exist_ok=True)
@@ -290,7 +291,7 @@ def _tell(asked: RecipeRun, plan: Plan, state: State, store: Store) -> None:
     look_in_hand.tell(store, asked.label, said, specs, _seeds(plan, state.looks))
 
 
-def _settings(asked: RecipeRun) -> str:
+def _arms_hash(asked: RecipeRun) -> str:
     arms = sorted((name, spec.content_hash()) for name, spec in asked.base.items())
     return sha256(json.dumps(arms).encode()).hexdigest()[:16]
 
