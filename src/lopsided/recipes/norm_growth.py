@@ -25,7 +25,7 @@ INDEX_D = {"smoke": 8, "laptop": 20, "paper": 40}
 RATES = {"smoke": (0.5, 0.01), "laptop": (2.0, 0.1), "paper": (0.5, 0.02)}
 STEPS = {"smoke": (60, 60), "laptop": (400, 300), "paper": (2000, 1000)}
 EARLY = {"smoke": (20, 20), "laptop": (100, 60), "paper": (200, 100)}
-FROM_THE_START = "growth since step 10, the first evaluation, before"
+FROM_THE_START = "first by the growth since step 10, the first evaluation"
 
 
 def arms(scale: ScaleName) -> Arms:
@@ -48,8 +48,9 @@ def ratio_at(each, early):
 
 
 def rises_more(task, which):
-    """On the smallest set (0) or the middle one (1) more than on the largest. Within a seed all sets have the same
-    initial weights, so what differs at step `early` is the growth."""
+    """A test that the ratio has grown more on a smaller set than on the largest one; `which` is 0 for the smallest set
+    and 1 for the middle one. All sets of a seed start from the same weights, so their ratios at step `early` differ by
+    what they have grown."""
 
     def test(r):
         early = EARLY[r.scale][0 if task == "parity" else 1]

@@ -38,7 +38,8 @@ MEDIAN_SQUARE = 0.455
 """Of a standard normal number."""
 OURS = "not in the papers: in A all skills are equally strong, in B all features equally frequent"
 WITHIN = 1.2
-CANCELLED = "the mean ratio over all cells before, in which cells above and below cancel (1.03)"
+"""Steps within this factor of the theory's count as close to it."""
+CANCELLED = "first by the mean ratio over all cells, in which cells above and below cancel (1.03)"
 SEEN = "written after 4 to 16 seeds of a prototype had been seen"
 
 
@@ -110,8 +111,8 @@ def expected(scale: ScaleName, share: float) -> np.ndarray:
 
 
 def as_expected(r):
-    """By what factor a member differs from the theory, either way: the geometric mean over cells that all members and
-    the theory finish."""
+    """Tests that steps are close to those of the theory. In each cell the larger of the two numbers is divided by the
+    smaller one; a member's distance is the geometric mean over the cells that all members and the theory finish."""
     found, theirs = cells(r, LOOSE), expected(r.scale, LOOSE)
     known = np.isfinite(found).all(2) & np.isfinite(theirs)
     if not known.any():

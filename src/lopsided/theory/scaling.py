@@ -50,8 +50,8 @@ def tail(weights: np.ndarray) -> np.ndarray:
 
 
 def beyond(directions: int, beta: float) -> float:
-    """Loss that the directions after the P-th would add if the teacher had infinitely many: 1/2 sum_{p > P} a_p², none
-    of them learned. The first P keep the weights of `power_law_weights`."""
+    """What the directions p > P = `directions` of an infinite teacher would add to the loss while none of them is
+    learned: 1/2 sum_{p > P} a_p². The first P have the weights of `power_law_weights`."""
     first = power_law_weights(directions, beta)[0]
     return float(0.5 * first**2 * scipy.special.zeta(2 * beta, directions + 1))
 
