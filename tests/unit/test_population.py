@@ -18,6 +18,7 @@ from lopsided.theory.greedy_selection import greedy_selection, selection_matrix
 from tests.engines import engine
 
 MIXTURE = ((4, 0.8), (6, 0.6))
+FLOW = {"name": "population", "dynamics": "flow"}
 PROBES = [{"name": "directions"}, {"name": "overlap-matrix", "size": 3}, {"name": "population-loss"}]
 
 
@@ -124,6 +125,38 @@ def test_correlation_loss_is_the_cross_term():
     strengths, directions, weights = args
     own = sum(c * c * strengths @ (directions @ directions.T) ** j @ strengths for j, c in MIXTURE)
     assert float(alone) == pytest.approx(0.5 * float(own + (weights**2).sum()), rel=1e-4)
+
+
+def of_ambient(n, width=6, d=40, plan=FLOW, **changes):
+    student = {"name": "student", "width": width, "sigma_0": 0.05, **({"ambient": d} if n < d else {})}
+    task = {"name": "additive-teacher", "d": n, "directions": 3}
+    return teacher_student(task=task, model=student, plan=plan, **changes)
+
+
+@pytest.mark.parametrize("n", [9, 12])
+def test_a_student_in_the_span_makes_the_run_of_the_whole_space(n):
+    """The first coordinates are the same numbers, all inner products are, and so every curve is."""
+    whole, narrow = (engine([Member(of_ambient(size), k) for k in (0, 1)]) for size in (40, n))
+    a, b = (np.asarray(each.state.params.v) for each in (whole, narrow))
+    assert (a[:, :, : n - 6] == b[:, :, : n - 6]).all()
+    np.testing.assert_allclose(a @ a.swapaxes(1, 2), b @ b.swapaxes(1, 2), rtol=1e-5, atol=1e-8)
+    curves = [[c for c in each.run() if c is not None] for each in (whole, narrow)]
+    for name in ("strength", "matrix"):
+        np.testing.assert_allclose(*([c.metrics[name] for c in each] for each in curves), atol=1e-4)
+
+
+def test_prediction_is_the_same_in_the_span():
+    found = []
+    for n in (40, 9):
+        ideal = Idealised([Member(of_ambient(n, plan={"name": "idealised"}, probes=[]), 0)])
+        found.append([c.metrics["predicted/time"] for c in ideal.run() if c is not None])
+    np.testing.assert_allclose(*found, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("n", "d", "plan"), [(8, 40, "population"), (8, 40, "idealised"), (6, 40, "population")])
+def test_a_span_too_small_is_refused(n, d, plan):
+    with pytest.raises(InputError, match="ambient"):
+        engine([Member(of_ambient(n, d=d, plan={"name": plan}, probes=[]), 0)])
 
 
 def test_members_start_alike_in_all_three_ways():

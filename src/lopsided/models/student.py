@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import equinox as eqx
 import jax
@@ -43,7 +43,15 @@ class Student(Model, RidgeModel):
 
     `norm` = `unit` fixes every strength at 1: only directions are learned. `hemisphere` flips neurons so that their
     first coordinate is not negative: a link of odd information exponent >= 3 is learned from that side only.
+
+    `ambient`: the weights are drawn in R^ambient, however many inputs n < ambient the task has. Their first n - width
+    coordinates are kept; the others are turned into `width` coordinates without changing any inner product. A gradient
+    of the expected loss stays in the span of the neurons and the teacher's directions, and sees inner products alone:
+    with at most n - width directions it makes the same run as in R^ambient, at the price of R^n. Sampled inputs
+    do not: they come from R^n.
     """
+
+    later: ClassVar[frozenset[str]] = frozenset({"ambient"})
 
     name: Literal["student"] = "student"
     width: Annotated[int, Field(ge=1, le=2**20)] = 64
@@ -51,12 +59,29 @@ class Student(Model, RidgeModel):
     link: Link = ((4, 1.0),)
     norm: Literal["free", "unit"] = "free"
     hemisphere: bool = False
+    ambient: Annotated[int | None, Field(ge=1, le=2**20)] = None
 
     def init(self, key: Key, inputs: Inputs, outputs: Classes | Scalar) -> Neurons:
         if not isinstance(inputs, Vector) or not isinstance(outputs, Scalar):
             raise InputError("model 'student': only for tasks with vector inputs and one number as output")
-        v = jax.random.normal(key, (self.width, inputs.dimension))
+        v = jax.random.normal(key, (self.width, self.ambient or inputs.dimension))
         v = self.sigma_0 * v / jnp.sqrt((v**2).sum(1, keepdims=True))
         if self.hemisphere:
             v = jnp.where(v[:, :1] < 0, -v, v)
+        if self.ambient is not None:
+            v = _turned(v, kept=self._kept(inputs.dimension))
         return Neurons(v, self.link, self.norm == "unit")
+
+    def _kept(self, inputs: int) -> int:
+        """Coordinates that stay as they are drawn in R^ambient."""
+        kept = inputs - self.width
+        if kept < 1 or self.ambient is None or self.ambient < inputs:
+            needed = f"at least the task's {inputs} inputs, which are more than width = {self.width}"
+            raise InputError(f"ambient = {self.ambient}: {needed}")
+        return kept
+
+
+def _turned(v: Float[Array, "m N"], kept: int) -> Float[Array, "m n"]:
+    """The same neurons, all that lies beyond the first `kept` coordinates in a basis of m coordinates."""
+    rest = jnp.linalg.qr(v[:, kept:].T, mode="r").T
+    return jnp.concatenate([v[:, :kept], rest], 1)

@@ -72,6 +72,14 @@ class AdditiveTeacher(Task, HasLatent, ExactLoss):
             raise InputError(f"{_WANTS_RIDGES}; this one is {model.name!r}")
         if loss not in ("square", "correlation"):
             raise InputError(f"loss = {loss!r}: its expectation has no formula; valid: square, correlation")
+        self._check_ambient(model)
+
+    def _check_ambient(self, model: Model) -> None:
+        """A student that keeps only inner products has to keep all P coordinates of the teacher."""
+        described = model.model_dump()
+        if described.get("ambient") is not None and described["width"] + self.directions > self.d:
+            needed = described["width"] + self.directions
+            raise InputError(f"ambient: d = {self.d} holds the width + directions = {needed} coordinates that it needs")
 
     def exact_loss(self, params: Any, latent: Any, loss: LossName, frequency: Array | None) -> Array:
         """Equation in `tasks._tensor`; for models that are sums of ridge functions."""

@@ -10,6 +10,7 @@ from lopsided.core.errors import InputError
 from lopsided.core.hermite import Link, exponent_of
 from lopsided.core.prediction import Prediction
 from lopsided.core.spec import Spec
+from lopsided.core.task import ExactLoss
 from lopsided.theory.greedy_selection import gaps, greedy_selection, selection_matrix
 from lopsided.theory.transitions import escape_time, idealised_loss, norm_growth_time
 
@@ -30,6 +31,8 @@ class AdditiveTeacherPrediction(Prediction):
         link: Any = task["link"]
         if exponent_of(link) < 3:
             raise InputError("plan 'idealised': single transition times exist for links of information exponent >= 3")
+        if isinstance(spec.task, ExactLoss):
+            spec.task.check_exact_loss(spec.model, spec.loss)
 
     def curves(
         self,
