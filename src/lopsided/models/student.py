@@ -44,11 +44,10 @@ class Student(Model, RidgeModel):
     `norm` = `unit` fixes every strength at 1: only directions are learned. `hemisphere` flips neurons so that their
     first coordinate is not negative: a link of odd information exponent >= 3 is learned from that side only.
 
-    `ambient`: the weights are drawn in R^ambient, however many inputs n < ambient the task has. Their first n - width
-    coordinates are kept; the others are turned into `width` coordinates without changing any inner product. A gradient
-    of the expected loss stays in the span of the neurons and the teacher's directions, and sees inner products alone:
-    with at most n - width directions it makes the same run as in R^ambient, at the price of R^n. Sampled inputs
-    do not: they come from R^n.
+    `ambient`: the weights are drawn in R^ambient, however many inputs n < ambient the task has. Neurons keep their
+    first n - width coordinates and their norm; the rest is expressed in a basis of what the neurons span there. A
+    gradient of the expected loss stays in the span of the neurons and the teacher's directions, and sees inner products
+    alone: with at most n - width directions the run is one in R^ambient, at the price of R^n. Samples are of R^n.
     """
 
     later: ClassVar[frozenset[str]] = frozenset({"ambient"})
@@ -69,7 +68,7 @@ class Student(Model, RidgeModel):
         if self.hemisphere:
             v = jnp.where(v[:, :1] < 0, -v, v)
         if self.ambient is not None:
-            v = _turned(v, kept=self._kept(inputs.dimension))
+            v = _spanned(v, kept=self._kept(inputs.dimension))
         return Neurons(v, self.link, self.norm == "unit")
 
     def _kept(self, inputs: int) -> int:
@@ -81,7 +80,16 @@ class Student(Model, RidgeModel):
         return kept
 
 
-def _turned(v: Float[Array, "m N"], kept: int) -> Float[Array, "m n"]:
-    """The same neurons, all that lies beyond the first `kept` coordinates in a basis of m coordinates."""
-    rest = jnp.linalg.qr(v[:, kept:].T, mode="r").T
-    return jnp.concatenate([v[:, :kept], rest], 1)
+def _spanned(v: Float[Array, "m N"], kept: int) -> Float[Array, "m n"]:
+    """Neurons as distributed as `v`, the last m coordinates in an orthonormal basis of what they span beyond `kept`.
+
+    Gram-Schmidt on normal vectors leaves independent normal coordinates on the vectors before, and what is left of the
+    norm on the new one (Bartlett's decomposition): they are taken from `v` itself. (LAPACK's QR, sharded over two CPU
+    devices, waits for ever.)
+    """
+    rest = v[:, kept:]
+    column = jnp.arange(rest.shape[1])
+    before = column < jnp.arange(len(v))[:, None]
+    left = jnp.sqrt(jnp.where(before, 0.0, rest**2).sum(1))
+    spanned = jnp.where(before, rest, 0.0)[:, : len(v)] + jnp.diag(left)
+    return jnp.concatenate([v[:, :kept], spanned], 1)
