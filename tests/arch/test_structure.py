@@ -134,6 +134,13 @@ def test_no_pickle():
         assert not re.search(r"\bpickle\b", file.read_text()), file
 
 
+def test_matrices_are_decomposed_in_one_place():
+    """Batches of them can wait for ever on two CPU devices; `core.linalg` takes one at a time."""
+    for file in SOURCES:
+        found = re.search(r"\b(jnp|jax|jax\.numpy|jsp)\.(scipy\.)?linalg\.(?!norm\b)\w+", file.read_text())
+        assert not found or file.name == "linalg.py", (file, found)
+
+
 def test_no_global_random_generators_and_no_seed_arithmetic():
     for file in SOURCES:
         text = file.read_text()

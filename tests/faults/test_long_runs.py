@@ -1,5 +1,6 @@
 """Long runs: memory stays flat, and the log survives."""
 
+import json
 import os
 import resource
 import subprocess
@@ -84,3 +85,27 @@ def test_every_run_leaves_a_log_that_a_closed_terminal_does_not_stop(tmp_path):
     assert len(logs) == 1
     assert "100%" in logs[0].read_text()
     assert os.path.getsize(tmp_path / "runs" / "state-tracking-smoke.json") > 100
+
+
+WHITENED = {
+    "task": {"name": "single-index", "d": 256},
+    "model": {"name": "mlp", "width": 4},
+    "plan": {"name": "fixed", "size": 512, "batch": 16},
+    "optimizer": {"name": "sgd", "lr": 0.1},
+    "loss": "square",
+    "steps": 4,
+    "evaluation": {"every": 4, "samples": 16},
+    "training_set": {"remove": "whitened"},
+}
+
+
+def test_members_on_two_devices_decompose_their_matrices_and_end(tmp_path):
+    """Batches of LAPACK's decompositions, of 256 inputs here, waited for ever."""
+    (tmp_path / "whitened.json").write_text(json.dumps(WHITENED))
+    command = [sys.executable, "-m", "lopsided.cli", "run", "whitened.json", "--seeds", "12", "--out", "store"]
+    flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=2"
+    environment = {**os.environ, "XLA_FLAGS": flags.strip()}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=True
+    )
+    assert "Trained 12 members" in done.stdout + done.stderr

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
-from jax.scipy.linalg import solve_triangular
 from jaxtyping import Array
 
+from lopsided.core import linalg
 from lopsided.core.batch import Sample
 from lopsided.core.keys import Key, shuffled, stream, unit, words
 from lopsided.core.plan import relabels, sizes_of, streams_of
@@ -83,9 +83,7 @@ def change_of(spec: Spec, seed: Any, train: Key, latent: Any) -> Change:
         return change._replace(mean=mean, key=stream(seed, "biased"))
     if shape.remove == "whitened":
         mean, second = _moments(_editable(spec), train, sizes_of(spec.plan)[0], latent)
-        factor = jnp.linalg.cholesky(second - jnp.outer(mean, mean))
-        rotation = solve_triangular(factor, jnp.eye(len(mean), dtype=mean.dtype), lower=True)
-        return change._replace(mean=mean, rotation=rotation)
+        return change._replace(mean=mean, rotation=linalg.whitening(second - jnp.outer(mean, mean)))
     if shape.remove == "repeats":
         return change._replace(key=words(stream(seed, "order"), 0))
     return change

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
+from lopsided.core import linalg
 from lopsided.core.groups import is_stacked
 
 From = Literal["differences", "to-final", "parameters"]
@@ -26,7 +27,7 @@ class Plane(NamedTuple):
     def coordinates(self, points: Float[Array, "N P"]) -> Float[Array, "N 2"]:
         """The nearest points of the plane."""
         gram = self.directions @ self.directions.T
-        return jnp.linalg.solve(gram, self.directions @ (points - self.origin).T).T
+        return linalg.solve(gram, self.directions @ (points - self.origin).T).T
 
     def points(self, coordinates: Float[Array, "N 2"]) -> Float[Array, "N P"]:
         return self.origin + coordinates @ self.directions
@@ -51,7 +52,7 @@ def principal_plane(
         "parameters": lambda: checkpoints - checkpoints.mean(0),
     }[source]()
     # Checkpoints are few and parameters many: the small Gram matrix has the same eigenvalues.
-    squares, vectors = jnp.linalg.eigh(rows @ rows.T)
+    squares, vectors = linalg.eigenvectors(rows @ rows.T)
     squares = jnp.maximum(squares, 0.0)
     directions = vectors[:, -2:].T[::-1] @ rows
     directions /= jnp.maximum(jnp.linalg.norm(directions, axis=1, keepdims=True), 1e-30)

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 from pydantic import Field
 
+from lopsided.core import linalg
 from lopsided.core.probe import Probe, ProbeContext, Trained
 from lopsided.probes._plane import From, Plane, principal_plane
 
@@ -53,7 +54,7 @@ class Landscape(Probe):
         distance = jnp.linalg.norm(trained.checkpoints - plane.points(at), axis=1)
         travelled = jnp.linalg.norm(trained.checkpoints - plane.origin, axis=1)
         gradient = jax.grad(lambda p: self._loss(trained, p))(plane.origin)
-        units = jnp.linalg.qr(plane.directions.T)[0]
+        units = linalg.orthonormal(plane.directions.T)
         found = {
             "explained": plane.explained,
             "off-plane": jnp.abs(along - projected).mean() / jnp.maximum(jnp.abs(along[0] - along[-1]), 1e-30),

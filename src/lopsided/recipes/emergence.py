@@ -12,7 +12,8 @@ given: the claims ask for the trend in d, and for the values at the largest d.
 keeps the P + m coordinates that the flow can reach (`ambient` of model `student`): a step costs the same for every d.
 The predicted time is the sum of T_p, in which a neuron escapes from its start, and of ln(a_p / sigma_0²) / (4 eta a_p),
 in which its norm grows; the second vanishes against the first only as d grows. A claim about T_p alone is listed next
-to the one about the sum.
+to the one about the sum. Evaluations are 4 % apart, and at the largest d a transition takes no longer than that: how
+much sharper it gets with d is bounded by them.
 """
 
 from __future__ import annotations
