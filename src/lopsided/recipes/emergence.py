@@ -108,7 +108,7 @@ def staircase(flow, ideal):
     loss, expected = (np.maximum(a.metric("population/loss")[:1], floor) for a in (flow, ideal))
     lines.append(over_members("expected loss", flow.steps, loss, 0))
     lines.append(theory_line("idealised: every step at its predicted time", ideal.steps, expected[0], 1))
-    title = f"One member, d = {flow.coordinates['d']}: steps (grey) and their sum"
+    title = f"Steps (grey) and their sum, d = {flow.coordinates['d']}"
     return Panel(title, "steps", "loss", lines, log_x=True, log_y=True, legend_at="lower left")
 
 
