@@ -59,7 +59,7 @@ recipe = Recipe(
     threshold=0.6,
     scales={
         "smoke": (2, 6),
-        "laptop": (FEWER_SEEDS, 1400, "2 CPU cores, with other work"),
+        "laptop": (FEWER_SEEDS, 460),
         "paper": (FEWER_SEEDS, 1_000_000),
     },
     arms=arms,
