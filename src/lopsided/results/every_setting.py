@@ -15,7 +15,7 @@ from typing import Any
 from lopsided.results.stored import Axis, Results
 from lopsided.results.sweeps import best
 from lopsided.stats.times import Times
-from lopsided.stats.verdict import Decision
+from lopsided.stats.verdict import NOT_AT_EACH, Decision
 
 Adverse = Mapping[str, Sequence[int]]
 """For each verdict, the arms (by position) whose other settings would speak against it."""
@@ -62,5 +62,5 @@ def _weakest(found: Decision, others: Sequence[Decision], above: bool, sides: st
         interval=(low, high),
         verdict=found.verdict if same else "inconclusive",
         p_value=max(p_values) if p_values else None,
-        test=f"{found.test}; {'at each of' if same else 'but not at each of the'} {len(others)} settings of {sides}",
+        test=f"{found.test}; {'at each of' if same else NOT_AT_EACH} {len(others)} settings of {sides}",
     )
