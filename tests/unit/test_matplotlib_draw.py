@@ -3,7 +3,7 @@
 import numpy as np
 
 from lopsided.report.matplotlib_draw import draw
-from lopsided.report.panels import Figure, Panel, over_members
+from lopsided.report.panels import Figure, Panel, metric_label, over_members
 
 
 def test_names_of_moments_are_not_written_over_the_title():
@@ -16,3 +16,8 @@ def test_names_of_moments_are_not_written_over_the_title():
     (name,) = ax.texts
     assert not ax.title.get_window_extent().overlaps(name.get_window_extent())
     assert plain.title.get_window_extent().y0 - plain.bbox.y1 < ax.title.get_window_extent().y0 - ax.bbox.y1
+
+
+def test_a_metric_of_some_samples_is_labelled_as_that_of_all():
+    assert metric_label("worked/answer-2") == metric_label("worked/answer") == "share of right final answers"
+    assert metric_label("plane/share-1") == "share-1"

@@ -3,6 +3,7 @@ object."""
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +27,11 @@ METRIC_LABEL = {
     "skills/effective": "1 / (R sum p²), 1 for uniform skills",
     "norm/ratio": "norm of last layer / norm of first layer",
 }
+
+
+def metric_label(metric: str) -> str:
+    """What an axis says of a metric. `worked/answer-2` is what `worked/answer` is, of some samples."""
+    return METRIC_LABEL.get(re.sub(r"-\d+$", "", metric), metric.split("/")[-1])
 
 
 @dataclass(frozen=True)
@@ -124,7 +130,7 @@ def curves(
             values = arm.metric(m)
             label = arm_name if len(metrics) == 1 else _bin_label(m, len(metrics))
             lines.append(over_members(label, getattr(arm, axis), values, len(lines)))
-    label = METRIC_LABEL.get(metrics[0], metrics[0].split("/")[-1])
+    label = metric_label(metrics[0])
     return Panel(title, AXIS_LABEL[axis], label, lines, log_x, log_y, marks or {}, moments or {})
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from lopsided.report.panels import AXIS_LABEL, METRIC_LABEL, Panel, over_members
+from lopsided.report.panels import AXIS_LABEL, Panel, metric_label, over_members
 from lopsided.results.stored import Axis, Results
 from lopsided.results.sweeps import Tuned, kept_name
 
@@ -28,7 +28,7 @@ def tuned_curves(
         over_members(t.label, getattr(t.arm, axis)[:last], c[:, :last], i)
         for i, (t, c) in enumerate(zip(arms, curves, strict=True))
     ]
-    label = METRIC_LABEL.get(metric, metric.split("/")[-1])
+    label = metric_label(metric)
     return Panel(title, AXIS_LABEL[axis], label, lines, log_x or axis == "samples", log_y, marks or {}, moments or {})
 
 
