@@ -401,7 +401,7 @@ def test_what_would_decide_a_claim_in_words():
         would_decide(replace(claim, test="t; but not at each of the 5 settings of 'a'"), None)
         == "more seeds that choose"
     )
-    assert would_decide(replace(claim, test="t, two one-sided tests against 1.25"), None) == "another setting"
+    assert would_decide(replace(claim, test="t, two one-sided tests against 1.25"), None) == "more seeds"
     assert would_decide(replace(claim, effect=None), 25) == "longer runs"
     assert would_decide(replace(claim, test="t; best at the end of its sweep: lr = 4"), 25) == "a wider sweep"
     assert would_decide(replace(claim, verdict="holds"), None) == ""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lopsided.stats.verdict import AT_AN_END, EQUIVALENCE, NOT_AT_EACH
+from lopsided.stats.verdict import AT_AN_END, NOT_AT_EACH
 from lopsided.store.status import TIMES
 
 if TYPE_CHECKING:
@@ -65,8 +65,6 @@ def would_decide(claim: Claim, seeds: int | None) -> str:
         return "longer runs"  # too few members learned
     if seeds is None and NOT_AT_EACH in claim.test:
         return "more seeds that choose"  # fewer settings would be left that may be the best
-    if seeds is None and EQUIVALENCE in claim.test:
-        return "another setting"  # by one of p-value and interval it is decided: the effect lies at the bound
     if seeds is None:
         return "more seeds"  # one condition of its test is met, another is not, and says no number
     return f"~{seeds:,} seeds" if seeds <= MANY else f"> {MANY:,} seeds"
