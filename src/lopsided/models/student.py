@@ -68,24 +68,19 @@ class Student(Model, RidgeModel):
         if self.hemisphere:
             v = jnp.where(v[:, :1] < 0, -v, v)
         if self.ambient is not None:
-            v = _spanned(v, kept=self._kept(inputs.dimension))
+            if not self.width < inputs.dimension <= self.ambient:
+                sizes = f"{self.width}, {inputs.dimension} and {self.ambient}"
+                raise InputError(f"ambient: takes width < the task's inputs <= ambient; they are {sizes}")
+            v = _spanned(v, kept=inputs.dimension - self.width)
         return Neurons(v, self.link, self.norm == "unit")
-
-    def _kept(self, inputs: int) -> int:
-        """Coordinates that stay as they are drawn in R^ambient."""
-        kept = inputs - self.width
-        if kept < 1 or self.ambient is None or self.ambient < inputs:
-            needed = f"at least the task's {inputs} inputs, which are more than width = {self.width}"
-            raise InputError(f"ambient = {self.ambient}: {needed}")
-        return kept
 
 
 def _spanned(v: Float[Array, "m N"], kept: int) -> Float[Array, "m n"]:
-    """Neurons as distributed as `v`, the last m coordinates in an orthonormal basis of what they span beyond `kept`.
+    """Neurons of the same law as `v` in n = kept + m coordinates: the first `kept` as they are, the last m in the
+    orthonormal basis that Gram-Schmidt makes of what the neurons are beyond them.
 
-    Gram-Schmidt on normal vectors leaves independent normal coordinates on the vectors before, and what is left of the
-    norm on the new one (Bartlett's decomposition): they are taken from `v` itself. (LAPACK's QR, sharded over two CPU
-    devices, waits for ever.)
+    Bartlett's decomposition: a normal vector has independent normal coordinates along the vectors before it, and what
+    is left of its norm along the new one. Both are taken from `v` itself, so that nothing has to be decomposed.
     """
     rest = v[:, kept:]
     column = jnp.arange(rest.shape[1])

@@ -31,6 +31,7 @@ def additive(
     first: int = 10,
     per_decade: int = 40,
     sigma_0: float = 1e-3,
+    ambient: int | None = None,
     probes: Sequence[dict[str, Any] | str] = ("directions", "population-loss"),
     **changes: Any,
 ) -> Spec:
@@ -38,7 +39,7 @@ def additive(
     return Spec.parse(
         {
             "task": {"name": "additive-teacher", "d": d, "directions": directions, "beta": beta, "link": f"h{degree}"},
-            "model": {"name": "student", "width": width, "link": f"h{degree}", "sigma_0": sigma_0},
+            "model": {"name": "student", "width": width, "link": f"h{degree}", "sigma_0": sigma_0, "ambient": ambient},
             "plan": plan,
             "optimizer": {"name": "sgd", "lr": lr},
             "loss": "square",

@@ -56,8 +56,7 @@ def arms(scale: ScaleName) -> Arms:
     dimensions, directions, width, per_d, per_decade = SIZES[scale]
     probes = ["directions", "population-loss", {"name": "overlap-matrix", "size": min(12, directions)}]
     for d in dimensions:
-        student = {"name": "student", "width": width, "link": "h4", "sigma_0": 1e-3, "ambient": d}
-        common = {"d": directions + width, "directions": directions, "width": width, "model": student}
+        common = {"d": directions + width, "ambient": d, "directions": directions, "width": width}
         common |= {"lr": 0.1, "steps": int(per_d * d) + 800, "per_decade": per_decade}
         yield arm(additive(plan=FLOW, probes=probes, **common), of="gradient flow", d=d)
         yield arm(additive(plan=IDEALISED, probes=(), **common), of="theory", d=d)
