@@ -1,7 +1,7 @@
 """Decompositions of matrices, one at a time under `vmap`.
 
 Batches of them wait for ever on the CPU where two devices compute at once: JAX 0.10.2 spreads the matrices of a batch
-over the threads that the devices themselves wait in (12 Cholesky decompositions of 256 x 256, 12 solutions of 64 x 64).
+over the threads that the devices themselves wait in (12 Cholesky decompositions of 256 x 256, 12 solves of 64 x 64).
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from jaxtyping import Array
 
 @sequential_vmap
 def whitening(covariance: Array) -> Array:
-    """L^-1 (D, D) of a covariance L L^T (D, D): what whitens."""
+    """L^-1 (D, D) for a covariance (D, D) = L L^T with L lower triangular: x -> L^-1 x has the covariance I."""
     factor = jnp.linalg.cholesky(covariance)
     return solve_triangular(factor, jnp.eye(len(covariance), dtype=covariance.dtype), lower=True)
 
 
 @sequential_vmap
 def orthonormal(columns: Array) -> Array:
-    """(P, n) orthonormal basis of what the columns (P, n) span."""
+    """Orthonormal columns (P, n) that span what the given columns (P, n) span."""
     return jnp.linalg.qr(columns)[0]
 
 
 @sequential_vmap
 def eigenvectors(symmetric: Array) -> tuple[Array, Array]:
-    """Eigenvalues (n,), rising, and eigenvectors (n, n) in columns."""
+    """Eigenvalues (n,) of a symmetric matrix (n, n), smallest first, and the eigenvectors as columns (n, n)."""
     return jnp.linalg.eigh(symmetric)
 
 
 @sequential_vmap
 def solve(matrix: Array, right: Array) -> Array:
-    """X (n, k) with matrix (n, n) @ X = right (n, k)."""
+    """The solution X (n, k) of matrix @ X = right, for a matrix (n, n) and a right-hand side (n, k)."""
     return jnp.linalg.solve(matrix, right)

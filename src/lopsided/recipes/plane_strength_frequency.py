@@ -111,8 +111,9 @@ def expected(scale: ScaleName, share: float) -> np.ndarray:
 
 
 def as_expected(r):
-    """Tests that steps are close to those of the theory. In each cell the larger of the two numbers is divided by the
-    smaller one; a member's distance is the geometric mean over the cells that all members and the theory finish."""
+    """Tests that the steps to learn are close to those of the theory. In each cell the larger of the measured and the
+    predicted number is divided by the smaller one; a member's distance is the geometric mean over the cells that all
+    members and the theory finish."""
     found, theirs = cells(r, LOOSE), expected(r.scale, LOOSE)
     known = np.isfinite(found).all(2) & np.isfinite(theirs)
     if not known.any():

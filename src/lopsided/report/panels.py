@@ -30,7 +30,7 @@ METRIC_LABEL = {
 
 
 def metric_label(metric: str) -> str:
-    """What an axis says of a metric. `worked/answer-2` is what `worked/answer` is, of some samples."""
+    """The label of an axis that shows a metric. `worked/answer-2` (of 2 operations) has that of `worked/answer`."""
     return METRIC_LABEL.get(re.sub(r"-\d+$", "", metric), metric.split("/")[-1])
 
 
