@@ -25,6 +25,13 @@ ONE_DEVICE = Execution(devices=1)
 each_recipe = pytest.mark.parametrize("name", list(registered("recipe")))
 
 
+def by_family():
+    """Every recipe, those of one kind of network and task for one worker: they share compiled programs."""
+    for name, recipe in registered("recipe").items():
+        spec = next(iter(recipe.specs("smoke").values()))
+        yield pytest.param(name, marks=pytest.mark.xdist_group(f"{spec.model.name} on {spec.task.name}"))
+
+
 @each_recipe
 def test_docstring_carries_paper_command_and_what_was_changed(name):
     recipe = registered("recipe")[name]
@@ -58,7 +65,7 @@ def test_every_scale_is_a_set_of_valid_specs(name, scale):
     assert scale == "smoke" or recipe.scales[scale].seeds >= 3
 
 
-@each_recipe
+@pytest.mark.parametrize("name", list(by_family()))
 def test_smoke_runs_reports_and_gives_no_verdict(name, tmp_path):
     asked = prepare(name, "smoke", None, [])
     store = Store(tmp_path)

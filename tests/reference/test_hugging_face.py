@@ -10,11 +10,11 @@ import pytest
 
 from lopsided.core.batch import Batch
 from lopsided.core.groups import Stack
-from lopsided.core.keys import stream
 from lopsided.core.shapes import Classes, Tokens
 from lopsided.models import transformer
 from lopsided.models._parts import Linear, Norm
 from lopsided.models.transformer import Transformer
+from tests.compiled import answers, greedy, made
 from tests.reference import hugging_face as reference
 
 POSITIONS = tuple(range(reference.LENGTH))
@@ -98,7 +98,7 @@ def qwen3_block(w, i):
 def ours(config, embedding, position, norm, blocks):
     """A network of this configuration whose every parameter is given."""
     inputs, outputs = Tokens(reference.VOCABULARY, reference.LENGTH), Classes(reference.VOCABULARY, POSITIONS)
-    net = Transformer(**config).init(stream(0, "init"), inputs, outputs)
+    net = made(Transformer(**config), inputs, outputs)
     shapes = jax.tree.map(jnp.shape, net)
     net = eqx.tree_at(lambda n: n.embedding, net, embedding)
     if position is not None:
@@ -137,7 +137,7 @@ def test_same_weights_same_logits(name, scanned, monkeypatch):
     monkeypatch.setattr(transformer, "UNROLLED", 0 if scanned else 99)
     w = stored(name)
     assert np.abs(w["logits"]).max() > 1
-    found = our_network(name, w)(Batch(jnp.asarray(w["tokens"])))
+    found = answers(our_network(name, w), Batch(jnp.asarray(w["tokens"])))
     np.testing.assert_allclose(found, w["logits"], rtol=1e-5, atol=1e-5)
 
 
@@ -145,7 +145,7 @@ def test_same_weights_same_logits(name, scanned, monkeypatch):
 def test_greedy_decoding_goes_on_as_generate_does(name):
     w = stored(name)
     prompts = Batch(jnp.asarray(w["tokens"])[:, : reference.PROMPT])
-    found = our_network(name, w).greedy(prompts, reference.LENGTH - reference.PROMPT)
+    found = greedy(our_network(name, w), prompts, reference.LENGTH - reference.PROMPT)
     np.testing.assert_array_equal(found, w["generated"])
     assert len(np.unique(w["generated"])) > 2
 

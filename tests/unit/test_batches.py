@@ -18,6 +18,7 @@ from lopsided.models.transformer import Transformer
 from lopsided.optim.losses import accuracy_shares, loss_share, mean
 from lopsided.optim.optimizers import SGD
 from tests import copying  # noqa: F401  (registers a packed text task)
+from tests.compiled import answers, made
 from tests.engines import engine
 
 KEY = stream(0, "init")
@@ -38,7 +39,7 @@ COPY = {
 
 
 def network(length=10, **changes):
-    return Transformer(width=16, **{"layers": 2, **changes}).init(KEY, Tokens(7, length), Classes(7, None))
+    return made(Transformer(width=16, **{"layers": 2, **changes}), Tokens(7, length), Classes(7, None))
 
 
 @pytest.mark.parametrize("changes", CONFIGS)
@@ -49,9 +50,9 @@ def test_documents_packed_into_one_row_do_not_see_one_another(changes):
     packed = jnp.concatenate([a, b, jnp.zeros((1, 3), int)], axis=1)
     segments = jnp.array([[1, 1, 1, 1, 2, 2, 2, 0, 0, 0]])
     positions = jnp.array([[0, 1, 2, 3, 0, 1, 2, 0, 1, 2]])
-    found = net(Batch(packed, segments=segments, positions=positions))
-    np.testing.assert_allclose(found[:, :4], net(Batch(a)), rtol=2e-5, atol=2e-5)
-    np.testing.assert_allclose(found[:, 4:7], net(Batch(b)), rtol=2e-5, atol=2e-5)
+    found = answers(net, Batch(packed, segments=segments, positions=positions))
+    np.testing.assert_allclose(found[:, :4], answers(net, Batch(a)), rtol=2e-5, atol=2e-5)
+    np.testing.assert_allclose(found[:, 4:7], answers(net, Batch(b)), rtol=2e-5, atol=2e-5)
     assert np.isfinite(found).all()
 
 
@@ -59,13 +60,13 @@ def test_without_segments_documents_see_one_another():
     net = network(attention="causal")
     row = jnp.array([[1, 2, 3, 4, 5, 6]])
     apart = Batch(row, segments=jnp.array([[1, 1, 1, 2, 2, 2]]))
-    assert not np.allclose(net(Batch(row))[:, 3:], net(apart)[:, 3:], rtol=1e-3)
+    assert not np.allclose(answers(net, Batch(row))[:, 3:], answers(net, apart)[:, 3:], rtol=1e-3)
 
 
 def test_rows_of_any_length_share_a_network():
     net = network(length=10, attention="causal")
     row = jnp.arange(7)[None]
-    np.testing.assert_allclose(net(Batch(row))[:, :4], net(Batch(row[:, :4])), rtol=2e-5, atol=2e-5)
+    np.testing.assert_allclose(answers(net, Batch(row))[:, :4], answers(net, Batch(row[:, :4])), rtol=2e-5, atol=2e-5)
 
 
 LOGITS = jax.random.normal(KEY, (3, 5, 7))
@@ -106,15 +107,15 @@ def test_accuracies_by_token_by_answer_and_by_document():
 def test_pieces_of_a_batch_count_by_their_weight():
     """A piece with more weighted tokens counts more: the same as the whole batch at once."""
     spec = Spec.parse(COPY)
-    net = spec.model.init(KEY, spec.task.inputs, spec.task.outputs)
+    net = made(spec.model, spec.task.inputs, spec.task.outputs)
     rng = np.random.default_rng(0)
     inputs = jnp.asarray(rng.integers(0, 4, (12, 8)), jnp.int32)
     whole = Batch(inputs, inputs, jnp.asarray(rng.integers(0, 2, (12, 8)), jnp.float32))
     take = lambda i: jax.tree.map(lambda x: jax.lax.dynamic_slice_in_dim(x, 4 * i, 4), whole)  # noqa: E731
-    a, b = loss_and_grad(spec, net, whole), loss_and_grad(spec, net, Pieces(3, take))
+    a, b = jax.jit(lambda net: (loss_and_grad(spec, net, whole), loss_and_grad(spec, net, Pieces(3, take))))(net)
     for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True):
         np.testing.assert_allclose(x, y, rtol=2e-5, atol=1e-6)
-    nothing = loss_and_grad(spec, net, included(whole, jnp.zeros(12)))
+    nothing = jax.jit(lambda net: loss_and_grad(spec, net, included(whole, jnp.zeros(12))))(net)
     assert float(nothing.loss) == 0
     assert all(np.all(np.asarray(g) == 0) for g in jax.tree.leaves(nothing.grads))
 

@@ -155,3 +155,10 @@ def test_compiled_programs_are_forgotten_in_the_end():
     assert len(_COMPILED) == MOST_COMPILED
     kept = compiled(("test", 2 * MOST_COMPILED - 1), object)
     assert compiled(("test", 2 * MOST_COMPILED - 1), object) is kept
+
+
+def test_one_program_whatever_the_devices(tracking):
+    """Its sizes are traced once: how a job is cut asks the same program as the ensemble that trains it."""
+    one = SampledProgram.of(tracking(), Execution(devices=1, commit_seconds=1.0, largest_block=2))
+    assert one is SampledProgram.of(tracking(), Execution())
+    assert one is not SampledProgram.of(tracking(), Execution(rematerialise=True))

@@ -19,6 +19,7 @@ from lopsided.skills.distributions import PowerLaw
 from lopsided.tasks import Arithmetic, GradeSchoolMath, MultiHopQA
 from lopsided.text.hashing import hashed
 from lopsided.text.problem_reader import Problem
+from tests.compiled import answers, greedy, made
 from tests.engines import engine
 from tests.reference import oracles
 
@@ -159,19 +160,18 @@ def test_greedy_answers_are_right_where_teacher_forced_ones_are(positions):
     from lopsided.models.transformer import Transformer
 
     for task in (Arithmetic(n=5, ops=1), MultiHopQA(people=4, hops=2, context=64), Arithmetic(n=3, ops=1, context=64)):
-        net = Transformer(layers=2, width=16, heads=2, attention="causal", positions=positions).init(
-            stream(0, "init"), task.inputs, task.outputs
-        )
+        model = Transformer(layers=2, width=16, heads=2, attention="causal", positions=positions)
+        net = made(model, task.inputs, task.outputs)
         batch = jax.tree.map(jnp.asarray, draw(task, 200, "test"))
         # An output bias that favours some answers, so that some are right.
         bias = jnp.zeros(task.table.vocabulary).at[batch.targets[0][target_weights(batch)[0] > 0]].add(3.0)
-        outputs = net(batch) + bias
+        outputs = answers(net, batch) + bias
         forced = mean(accuracy_shares(outputs, batch, task.outputs)["accuracy"])
         import equinox as eqx
 
         favoured = eqx.tree_at(lambda n: n.head.bias, net, net.head.bias + bias)
         asked = prompts_of(batch, task.longest.answer)
-        found = favoured.greedy(asked.prompts, task.longest.answer)
+        found = greedy(favoured, asked.prompts, task.longest.answer)
         right = ((found == asked.solutions) | (asked.solutions == 0)).all(1)
         np.testing.assert_allclose(right.mean(), forced, atol=1e-6)
 

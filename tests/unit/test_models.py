@@ -13,6 +13,7 @@ from lopsided.models._parts import rotated
 from lopsided.models.mlp import MLP
 from lopsided.models.product import Product
 from lopsided.models.transformer import Transformer
+from tests.compiled import answers, made
 
 KEY = stream(0, "init")
 TOKENS = Batch(jnp.array(np.random.default_rng(0).integers(0, 11, (5, 6)), jnp.int32))
@@ -20,7 +21,7 @@ TOKENS = Batch(jnp.array(np.random.default_rng(0).integers(0, 11, (5, 6)), jnp.i
 
 @pytest.mark.parametrize("depth", [2, 4])
 def test_torch_default_bounds_and_spread(depth):
-    net = MLP(width=200, depth=depth).init(KEY, Vector(50), Scalar(True))
+    net = made(MLP(width=200, depth=depth), Vector(50), Scalar(True))
     for layer in net.layers:
         unit = layer.weight.shape[0] ** -0.5
         for leaf in (layer.weight, layer.bias):
@@ -29,19 +30,19 @@ def test_torch_default_bounds_and_spread(depth):
 
 
 def test_gaussian_initialisation():
-    net = MLP(width=400, initialisation="gaussian").init(KEY, Vector(100), Scalar(True))
+    net = made(MLP(width=400, initialisation="gaussian"), Vector(100), Scalar(True))
     assert float(net.layers[0].weight.std()) == pytest.approx(0.1, rel=0.02)
     assert float(jnp.abs(net.layers[0].bias).max()) == 0
 
 
 def test_perceptron_equals_numpy():
-    net = MLP(width=7, depth=3).init(KEY, Vector(4), Scalar(True))
+    net = made(MLP(width=7, depth=3), Vector(4), Scalar(True))
     x = np.random.default_rng(1).normal(size=(3, 4)).astype(np.float32)
     h = x
     for layer in net.layers[:-1]:
         h = np.maximum(h @ np.asarray(layer.weight) + np.asarray(layer.bias), 0)
     expected = h @ np.asarray(net.layers[-1].weight)[:, 0] + np.asarray(net.layers[-1].bias)[0]
-    np.testing.assert_allclose(net(Batch(jnp.asarray(x))), expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(answers(net, Batch(jnp.asarray(x))), expected, rtol=1e-5, atol=1e-6)
 
 
 def test_matmul_has_the_gradients_of_matmul():
@@ -56,27 +57,27 @@ def test_matmul_has_the_gradients_of_matmul():
 def test_reading_few_positions_equals_reading_all(attention, norm):
     """Skipping unread positions in the last block is an optimisation, not another model."""
     config = Transformer(layers=2, width=16, attention=attention, norm=norm)
-    some = config.init(KEY, Tokens(11, 6), Classes(10, (1, 5)))
-    everything = config.init(KEY, Tokens(11, 6), Classes(10, tuple(range(6))))
-    np.testing.assert_allclose(some(TOKENS), everything(TOKENS)[:, (1, 5)], rtol=2e-5, atol=2e-5)
+    some = made(config, Tokens(11, 6), Classes(10, (1, 5)))
+    everything = made(config, Tokens(11, 6), Classes(10, tuple(range(6))))
+    np.testing.assert_allclose(answers(some, TOKENS), answers(everything, TOKENS)[:, (1, 5)], rtol=2e-5, atol=2e-5)
 
 
 def test_causal_model_ignores_the_future():
-    net = Transformer(layers=2, width=16, attention="causal").init(KEY, Tokens(11, 6), Classes(10, tuple(range(6))))
+    net = made(Transformer(layers=2, width=16, attention="causal"), Tokens(11, 6), Classes(10, tuple(range(6))))
     changed = Batch(TOKENS.inputs.at[:, 4:].set(3))
-    np.testing.assert_allclose(net(TOKENS)[:, :4], net(changed)[:, :4], rtol=1e-5, atol=1e-5)
-    assert not np.allclose(net(TOKENS)[:, 4:], net(changed)[:, 4:])
+    np.testing.assert_allclose(answers(net, TOKENS)[:, :4], answers(net, changed)[:, :4], rtol=1e-5, atol=1e-5)
+    assert not np.allclose(answers(net, TOKENS)[:, 4:], answers(net, changed)[:, 4:])
 
 
 def test_encoder_attends_to_everything():
-    net = Transformer(layers=1, width=16).init(KEY, Tokens(11, 6), Classes(10, (0,)))
-    assert not np.allclose(net(TOKENS), net(Batch(TOKENS.inputs.at[:, 5].set(3))))
+    net = made(Transformer(layers=1, width=16), Tokens(11, 6), Classes(10, (0,)))
+    assert not np.allclose(answers(net, TOKENS), answers(net, Batch(TOKENS.inputs.at[:, 5].set(3))))
 
 
 def test_product_model():
-    net = Product(r=0.5).init(KEY, Tokens(8, 3), Scalar(True))
+    net = made(Product(r=0.5), Tokens(8, 3), Scalar(True))
     x = jnp.array([[0, 1, 1]])
-    assert float(net(Batch(x))[0]) == pytest.approx(float(net.w[0] * net.w[1] ** 2))
+    assert float(answers(net, Batch(x))[0]) == pytest.approx(float(net.w[0] * net.w[1] ** 2))
 
 
 @pytest.mark.parametrize(("model", "inputs"), [(MLP(), Tokens(3, 2)), (MLP(), Vectors(3, 2)), (Product(), Vector(3))])
@@ -97,16 +98,16 @@ ALL_PARTS = {"positions": "rope", "kv_heads": 2, "head_width": 6, "qk_norm": Tru
 @pytest.mark.parametrize("attention", ["encoder", "causal"])
 def test_other_parts_read_few_positions_too(changes, attention):
     config = Transformer(layers=2, width=16, attention=attention, **changes)
-    some = config.init(KEY, Tokens(11, 6), Classes(10, (1, 5)))
-    everything = config.init(KEY, Tokens(11, 6), Classes(10, tuple(range(6))))
-    np.testing.assert_allclose(some(TOKENS), everything(TOKENS)[:, (1, 5)], rtol=2e-5, atol=2e-5)
+    some = made(config, Tokens(11, 6), Classes(10, (1, 5)))
+    everything = made(config, Tokens(11, 6), Classes(10, tuple(range(6))))
+    np.testing.assert_allclose(answers(some, TOKENS), answers(everything, TOKENS)[:, (1, 5)], rtol=2e-5, atol=2e-5)
 
 
 def test_rotary_scores_depend_on_distance_only():
     """Shifting all positions leaves attention alone, so the answer at a repeated pattern's end is the pattern's."""
-    net = Transformer(layers=1, width=16, positions="rope").init(KEY, Tokens(11, 6), Classes(10, tuple(range(6))))
+    net = made(Transformer(layers=1, width=16, positions="rope"), Tokens(11, 6), Classes(10, tuple(range(6))))
     assert net.position is None
-    turned = net(Batch(jnp.full((1, 6), 3, jnp.int32)))
+    turned = answers(net, Batch(jnp.full((1, 6), 3, jnp.int32)))
     np.testing.assert_allclose(turned[0, 0], turned[0, 5], rtol=1e-5, atol=1e-5)
     a, b = jax.random.normal(KEY, (2, 1, 1, 1, 8))
     score = lambda m, n: (rotated(a, jnp.array([[m]]), 100.0) * rotated(b, jnp.array([[n]]), 100.0)).sum()  # noqa: E731
@@ -117,22 +118,22 @@ def test_rotary_scores_depend_on_distance_only():
 def test_qk_norm_ignores_the_scale_of_queries_and_keys():
     """The reason why an initial scale of W_q, W_k is no setting with it."""
     config = Transformer(layers=1, width=16, qk_norm=True, norm="rms", bias=False, eps=1e-8)
-    net = config.init(KEY, Tokens(11, 6), Classes(10, (5,)))
+    net = made(config, Tokens(11, 6), Classes(10, (5,)))
     larger = eqx.tree_at(lambda n: n.blocks[0].attention.q.weight, net, replace_fn=lambda w: 8 * w)
-    np.testing.assert_allclose(net(TOKENS), larger(TOKENS), rtol=1e-4, atol=1e-5)
-    plain = Transformer(layers=1, width=16, norm="rms", bias=False).init(KEY, Tokens(11, 6), Classes(10, (5,)))
+    np.testing.assert_allclose(answers(net, TOKENS), answers(larger, TOKENS), rtol=1e-4, atol=1e-5)
+    plain = made(Transformer(layers=1, width=16, norm="rms", bias=False), Tokens(11, 6), Classes(10, (5,)))
     larger = eqx.tree_at(lambda n: n.blocks[0].attention.q.weight, plain, replace_fn=lambda w: 8 * w)
-    assert not np.allclose(plain(TOKENS), larger(TOKENS), rtol=1e-2)
+    assert not np.allclose(answers(plain, TOKENS), answers(larger, TOKENS), rtol=1e-2)
 
 
 def test_vector_inputs_are_read_in_by_an_affine_map():
     """A coordinate of a vector is a position; a sequence of vectors is what it is."""
-    flat = Transformer(layers=1, width=16).init(KEY, Vector(5), Scalar(False))
+    flat = made(Transformer(layers=1, width=16), Vector(5), Scalar(False))
     x = jax.random.normal(KEY, (3, 5))
     assert flat.embedding is None
-    assert flat(Batch(x)).shape == (3,)
-    listed = Transformer(layers=1, width=16).init(KEY, Vectors(5, 1), Scalar(False))
-    np.testing.assert_array_equal(flat(Batch(x)), listed(Batch(x[..., None])))
+    assert answers(flat, Batch(x)).shape == (3,)
+    listed = made(Transformer(layers=1, width=16), Vectors(5, 1), Scalar(False))
+    np.testing.assert_array_equal(answers(flat, Batch(x)), answers(listed, Batch(x[..., None])))
 
 
 @pytest.mark.parametrize(
@@ -145,4 +146,4 @@ def test_vector_inputs_are_read_in_by_an_affine_map():
 )
 def test_impossible_transformers_are_refused(changes, match):
     with pytest.raises(InputError, match=match):
-        Transformer(width=16, heads=4, **changes).init(KEY, Tokens(11, 6), Classes(10, (5,)))
+        made(Transformer(width=16, heads=4, **changes), Tokens(11, 6), Classes(10, (5,)))

@@ -39,5 +39,11 @@ class Execution(Config):
     commit_seconds: Annotated[float, Field(ge=0, le=1e12)] = 60.0
     """Wall time between commits of an unfinished job."""
 
+    @property
+    def of_program(self) -> Execution:
+        """Without what no member's program depends on: which devices there are, how many members advance together, when
+        to commit."""
+        return Execution(**self.model_dump(exclude={"devices", "block_bytes", "largest_block", "commit_seconds"}))
+
 
 DEFAULT = Execution()

@@ -58,6 +58,7 @@ class Program(ABC):
     @classmethod
     def of(cls, spec: Spec, execution: Execution) -> Self:
         """The program of a spec; one that was made before for its static key knows its sizes already."""
+        execution = execution.of_program
         key = cls, program_key(spec), execution.canonical_json()
         found = _PROGRAMS.pop(key) if key in _PROGRAMS else cls(spec, execution)
         _PROGRAMS[key] = found
