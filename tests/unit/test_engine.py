@@ -1,5 +1,7 @@
 """The ensemble engine: independence of members, divergence, streaming, agreement with a hand-written loop."""
 
+import gc
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,6 +15,8 @@ from lopsided.engines import memory
 from lopsided.engines.ensemble import Ensemble
 from lopsided.engines.members import program_key
 from lopsided.engines.program import SampledProgram
+from lopsided.runs.worker import run
+from lopsided.store.parts import Store
 
 
 def train(members, **execution):
@@ -219,3 +223,17 @@ def test_compile_compiles_step_and_evaluation_once_each(parity, wide):
         jax.monitoring.unregister_event_duration_listener(note)
     large = [name for name in compiled if "convert_element_type" not in name]
     assert len(large) == len(set(large)) == 2
+
+
+@pytest.mark.parametrize("until", [{}, {"until": {"at_least": 0.99}}])
+def test_arrays_of_a_job_are_freed_without_the_collector(parity, tmp_path, until):
+    """The command line lets it look rarely: arrays that waited for it would fill the memory, job after job."""
+    gc.collect()
+    before = jax.live_arrays()
+    gc.disable()
+    try:
+        run([parity(**until)], 4, Store(tmp_path))
+        known = set(map(id, before))
+        assert not [x.shape for x in jax.live_arrays() if id(x) not in known]
+    finally:
+        gc.enable()

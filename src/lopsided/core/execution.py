@@ -41,8 +41,8 @@ class Execution(Config):
 
     @property
     def of_program(self) -> Execution:
-        """Without what no member's program depends on: which devices there are, how many members advance together, when
-        to commit."""
+        """The same settings with devices, block sizes and commit times at their defaults: a member's program depends on
+        none of them."""
         return Execution(**self.model_dump(exclude={"devices", "block_bytes", "largest_block", "commit_seconds"}))
 
 

@@ -21,7 +21,7 @@ def whitening(covariance: Array) -> Array:
 
 @sequential_vmap
 def orthonormal(columns: Array) -> Array:
-    """Orthonormal columns (P, n) that span what the given columns (P, n) span."""
+    """An orthonormal basis (P, n) of the space that the n columns (P, n) span, one basis vector a column."""
     return jnp.linalg.qr(columns)[0]
 
 
@@ -33,5 +33,5 @@ def eigenvectors(symmetric: Array) -> tuple[Array, Array]:
 
 @sequential_vmap
 def solve(matrix: Array, right: Array) -> Array:
-    """The solution X (n, k) of matrix @ X = right, for a matrix (n, n) and a right-hand side (n, k)."""
+    """Solve matrix @ X = right for X (n, k), where matrix is (n, n) and right is (n, k)."""
     return jnp.linalg.solve(matrix, right)

@@ -76,11 +76,12 @@ class Student(Model, RidgeModel):
 
 
 def _spanned(v: Float[Array, "m N"], kept: int) -> Float[Array, "m n"]:
-    """Neurons of the same law as `v` in n = kept + m coordinates: the first `kept` as they are, the last m in the
-    orthonormal basis that Gram-Schmidt makes of what the neurons are beyond them.
+    """Random neurons in n = kept + m coordinates whose inner products have the same distribution as those of `v`.
 
-    Bartlett's decomposition: a normal vector has independent normal coordinates along the vectors before it, and what
-    is left of its norm along the new one. Both are taken from `v` itself, so that nothing has to be decomposed.
+    The first `kept` coordinates are copied. The other N - kept are replaced by m coordinates in a basis of the space
+    that the m neurons span there: the basis that Gram-Schmidt would build, neuron by neuron. By Bartlett's
+    decomposition the coordinates of a normal vector along the earlier basis vectors are independent and normal, and the
+    last one is what is left of its norm. Both are read off `v`, so no matrix is decomposed.
     """
     rest = v[:, kept:]
     column = jnp.arange(rest.shape[1])

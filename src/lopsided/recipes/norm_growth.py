@@ -48,9 +48,9 @@ def ratio_at(each, early):
 
 
 def rises_more(task, which):
-    """A test that the ratio of the layers' norms has grown more on a smaller set than on the largest one. `which` is 0
-    for the smallest set, 1 for the middle one. All sets of a seed start from the same weights, so their ratios at step
-    `early` differ by what they have grown."""
+    """Make the test of one claim: by step `early`, the ratio ‖a‖/‖W‖ of output to input weights has grown more on a
+    smaller training set than on the largest one. `which` names the smaller set: 0 the smallest, 1 the middle one. All
+    sets of a seed start from the same weights, so a larger ratio at `early` means more growth."""
 
     def test(r):
         early = EARLY[r.scale][0 if task == "parity" else 1]

@@ -14,7 +14,8 @@ from lopsided.core.errors import InputError
 AT_AN_END = "best at the end of its sweep"
 """Words in a claim's `test`: the best of the swept settings is the first or last one, so the claim stays undecided."""
 NOT_AT_EACH = "but not at each of the"
-"""Words in a claim's `test`: it is decided at the best settings, but not at others that may be the best ones."""
+"""Words in a claim's `test`: the claim is decided at the settings that did best in a sweep, but not at every other
+setting that may be as good."""
 EQUIVALENCE = "two one-sided tests"
 """Words in the test of a claim that two things are equal up to a margin."""
 Verdict = Literal["holds", "contradicted", "negligible", "inconclusive", "not run"]
