@@ -74,6 +74,11 @@ def pytest_collection_finish():
     gc.set_threshold(20_000, 20, 20)
 
 
+def pytest_unconfigure():
+    """At the end everything goes: libraries warn of objects that are left."""
+    gc.unfreeze()
+
+
 MAPS = Path("/proc/self/maps")
 MANY = 15_000
 
