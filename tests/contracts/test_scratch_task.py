@@ -7,10 +7,12 @@ import sys
 import numpy as np
 import pytest
 
+from lopsided.core import code
 from lopsided.core.errors import InputError
 from lopsided.core.registry import engine_of, register, registered
 from lopsided.core.spec import Spec
 from lopsided.results.stored import load
+from lopsided.runs.own_code import made_before
 from lopsided.runs.worker import run
 from lopsided.store.parts import Store
 from tests import scratch
@@ -45,6 +47,32 @@ def test_through_every_engine_that_suits_it(way, tmp_path):
     arm = load(store, "mine", "laptop", {"one": spec}, {"one": 4})["one"]
     assert (arm.final("test/loss") < 0.02).sum() >= 1  # half of the hidden signs suit the start
     assert np.isfinite(arm.final("test/loss")).all()
+
+
+def test_rows_that_an_older_version_of_a_file_made_are_named(tmp_path, capsys, monkeypatch):
+    spec, store = Spec.parse({**LINE, "steps": 20}), Store(tmp_path)
+    run([spec], 2, store)
+    run([spec], 2, store)
+    assert capsys.readouterr().err == ""
+    file = tmp_path / "scratch.py"
+    file.write_text(inspect.getsource(scratch) + "# changed")
+    monkeypatch.setattr(code, "_file", lambda cls: str(file))
+    assert run([spec], 2, store).already == 2
+    said = capsys.readouterr().err
+    assert "2 members" in said
+    assert "before scratch.py or lopsided itself changed" in said
+    assert run([spec], 3, store).trained == 1
+    assert made_before([spec], store).startswith("2 members")
+
+
+def test_classes_without_a_file_are_told_apart_by_what_they_do():
+    digests = []
+    for body in ("index + 1", "index + 1", "index + 2", "[i + 1 for i in index]", "[i + 2 for i in index]"):
+        names: dict = {"__name__": "somewhere"}
+        exec(f"class Own:\n    def sample(self, index):\n        return {body}", names)
+        digests.append(code._digest(names["Own"]))
+    assert digests[0] == digests[1]
+    assert len(set(digests)) == 4
 
 
 def test_engines_that_do_not_suit_it_say_why():

@@ -85,6 +85,17 @@ def test_uniform_data_may_be_better_than_what_is_in_use():
     assert (found.outcome, found.winner, list(found.against)) == ("use", "uniform", ["as is"])
 
 
+def test_what_is_certainly_worse_is_not_advised():
+    """Undecided against uniform data, but certainly better than what is in use: that is not what to train with."""
+    lucky = lambda s: 9 + noise(s, 1) + (s < 6) + 0.01 * (-1) ** s  # noqa: E731 - ahead in the screening alone
+    scores = {"as is": noise, "uniform": lambda s: 9 + noise(s, 1), "new": lucky}
+    found = race(Plan(tuple(scores), ("as is", "uniform")), by_table(scores))
+    assert found.winner == "new"
+    assert found.outcome != "use"
+    assert found.against["as is"].verdict == "holds"
+    assert found.use == "uniform"
+
+
 def test_what_is_in_use_is_kept_without_a_test_if_it_wins_the_screening():
     scores = {"uniform": lambda s: 9 + noise(s), "new": noise}
     found = race(Plan(tuple(scores), ("uniform",)), by_table(scores))

@@ -39,12 +39,17 @@ TOPICS = "CASE WHEN i < 900 THEN 'common' WHEN i < 980 THEN 'rare' ELSE NULL END
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name, text in (("loop.py", LOOP), ("own.py", OWN), ("ask.py", SPEC), ("empty.py", ""), ("bad.py", "1 / 0")):
+    programs = {"loop.py": LOOP, "own.py": OWN, "ask.py": SPEC, "empty.py": "", "bad.py": "1 / 0"}
+    programs |= {"one.py": "def train(stream): return 0.5", "none.py": "def train(stream, seed): return None"}
+    programs |= {"raises.py": "def train(stream, seed): return 1 / 0"}
+    for name, text in programs.items():
         (tmp_path / name).write_text(text)
     duckdb.sql(f"COPY (SELECT i AS id, {TOPICS} AS topic FROM range(1000) t(i)) TO 'rows.parquet'")
     duckdb.sql("COPY (FROM 'rows.parquet') TO 'rows.csv'")
     duckdb.sql("COPY (FROM 'rows.parquet') TO 'rows.jsonl' (FORMAT json)")
     (tmp_path / "broken.parquet").write_text("no table")
+    (tmp_path / "empty.jsonl").write_text("")
+    (tmp_path / "empty.csv").write_text("id,topic\n")
     (tmp_path / "spec.json").write_text("{}")
     return tmp_path
 
@@ -133,6 +138,9 @@ def test_a_program_may_define_a_spec(folder, capsys):
         (["rows.parquet", "--train", "empty.py", "--samples", "20"], "has to define train(stream, seed)"),
         (["rows.parquet", "--train", "absent.py", "--samples", "20"], "not found"),
         (["rows.parquet", "--train", "loop.py", "--samples", "20", "--skill", "topc"], "Did you mean 'topic'"),
+        (["rows.parquet", "--train", "one.py", "--samples", "20"], "has to define train(stream, seed): too many"),
+        (["empty.jsonl", "--train", "loop.py", "--samples", "20", "--skill", "topic"], "has no rows"),
+        (["empty.csv", "--train", "loop.py", "--samples", "20", "--skill", "topic"], "has no rows"),
         (["broken.parquet", "--train", "loop.py", "--samples", "20"], "broken.parquet"),
         (["absent.parquet", "--train", "loop.py", "--samples", "20"], "not found"),
         (["rows.csv", "--train", "loop.py", "--samples", "20", "--target", "test/accuracy=.9"], "--target: for specs"),
@@ -147,3 +155,18 @@ def test_mistakes_are_one_line(words, said, folder, capsys):
     assert code(*words) == 2
     (line,) = [s for s in capsys.readouterr().err.splitlines() if "shapes:" not in s and "executing" not in s]
     assert said in line
+
+
+@pytest.mark.parametrize(
+    ("program", "said"), [("none.py", "score None is no number"), ("raises.py", "raises.py', line 1: Zero")]
+)
+def test_a_training_that_fails_is_one_line(program, said, folder, capsys):
+    assert code("rows.parquet", "--train", program, "--samples", "20") == 2
+    assert said in capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("table", ["rows.parquet", "rows.csv", "rows.jsonl"])
+def test_what_was_read_is_said(table, folder):
+    asked = from_table(folder / table, folder / "loop.py", "topic", 2000)
+    assert asked.data == "1,000 rows, 3 skills, the last one 20 rows without a label"
+    assert from_table(folder / table, folder / "loop.py", None, 2000).data == "1,000 rows"

@@ -199,7 +199,7 @@ class Wrong(lop.tasks.SparseParity):
     mistake: str = "none"
 
     def sample(self, key, index, context):
-        made = super().sample(key, index, context)
+        made = super().sample(key, 0 if self.mistake == "index" else index, context)
         if self.mistake == "numpy":
             return made._replace(inputs=made.inputs + RANDOM.normal(size=6).astype(np.float32))
         if self.mistake == "array":
@@ -212,6 +212,32 @@ class Wrong(lop.tasks.SparseParity):
         return None if self.mistake == "oracle" else super().oracle(inputs, latent)
 
 
+class Reads(lop.tasks.StateTracking):
+    """A task that says of itself what cannot be."""
+
+    place: int = 2
+    share: float = 0.25
+    chance = property(lambda self: self.share)
+
+    @property
+    def outputs(self):
+        return super().outputs._replace(read=(self.place,))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"), [({"place": 3}, "read at 3; valid are positions 0 to 2"), ({"share": 2.0}, "chance = 2")]
+)
+def test_check_names_what_cannot_be(wrong, said):
+    with pytest.raises(lop.InputError, match=said):
+        lop.check(Reads(**wrong))
+    lop.check(Reads())
+
+
+@pytest.mark.parametrize("name", registered("task"))
+def test_every_task_passes_its_check(name):
+    lop.check(registered("task")[name](), samples=16)
+
+
 @pytest.mark.parametrize(
     ("mistake", "said"),
     [
@@ -219,6 +245,7 @@ class Wrong(lop.tasks.SparseParity):
         ("law", "inherits HasSkills"),
         ("shape", r"one sample's targets have shape \(1,\), expected \(\)"),
         ("oracle", "has to return numbers"),
+        ("index", "all samples are the same"),
         ("numpy", "not with numpy.random|the oracle says"),
     ],
 )

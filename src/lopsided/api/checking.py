@@ -9,12 +9,12 @@ import numpy as np
 from lopsided.core.batch import Batch
 from lopsided.core.errors import InputError
 from lopsided.core.shapes import Classes, Scalar, Tokens, Vector
-from lopsided.core.task import SampleContext, SkillLaw, Task, latent_of, n_skills
+from lopsided.core.task import FiniteInputs, HasChance, SampleContext, SkillLaw, Task, latent_of, n_skills
 
 
 def check(task: Task, samples: int = 256, seed: int = 0) -> None:
     """Draw samples of a task and compare each with its slow `oracle`; also shapes, ranges, and that a sample depends on
-    nothing but its stream and index.
+    its stream and index, and on nothing else.
 
     Raises `InputError` with the first sample that is wrong.
 
@@ -49,6 +49,9 @@ def check(task: Task, samples: int = 256, seed: int = 0) -> None:
         raise InputError(f"task {task.name!r}: sample has to return a Sample, not {type(drawn[0]).__name__}")
     batch, again = (jax.tree.map(np.asarray, found) for found in drawn)
     _require_shapes(task, batch, samples)
+    _require_own_samples(task, batch)
+    if isinstance(task, HasChance) and not 0 <= task.chance <= 1:
+        raise InputError(f"task {task.name!r}: chance = {task.chance:g}; valid is a share, 0 to 1")
     exact = isinstance(task.outputs, Classes) or task.outputs.signs
     for one, other in zip(jax.tree.leaves(batch), jax.tree.leaves(again), strict=True):
         if not np.allclose(one[:8], other, rtol=0, atol=0 if exact else 1e-5):
@@ -71,7 +74,7 @@ def _require_shapes(task: Task, batch: Any, n: int) -> None:
     if n_skills(task):
         if batch.skills is None or batch.skills.ndim != 2:
             raise InputError(f"task {task.name!r}: a sample's `skills` have to be a list of skill ids, shape (K,)")
-        _require_below(task, "skills", batch.skills, n_skills(task))
+        _require_below(task, "skills", batch.skills, n_skills(task), least=-1)
     if isinstance(inputs, Tokens):
         _require(task, "inputs", batch.inputs.shape, (n, inputs.length))
         _require_below(task, "input tokens", batch.inputs, inputs.vocabulary)
@@ -84,9 +87,19 @@ def _require_shapes(task: Task, batch: Any, n: int) -> None:
         if outputs.signs and not set(np.unique(batch.targets)) <= {-1.0, 1.0}:
             raise InputError(f"task {task.name!r}: targets have to be -1 or 1, found {np.unique(batch.targets)[:5]}")
         return
-    read = batch.inputs.shape[1] if outputs.read is None else len(outputs.read)
+    length = batch.inputs.shape[1]
+    if outside := [place for place in outputs.read or () if not 0 <= place < length]:
+        raise InputError(f"task {task.name!r}: answers are read at {outside[0]}; valid are positions 0 to {length - 1}")
+    read = length if outputs.read is None else len(outputs.read)
     _require(task, "targets", batch.targets.shape, (n, read))
     _require_below(task, "target classes", batch.targets, outputs.count)
+
+
+def _require_own_samples(task: Task, batch: Any) -> None:
+    if isinstance(task, FiniteInputs) and task.entropy_bits < 1:
+        return
+    if all((leaf == leaf[0]).all() for leaf in (batch.inputs, batch.targets)):
+        raise InputError(f"task {task.name!r}: all samples are the same; draw with `words(key, index, n)`")
 
 
 def _require(task: Task, what: str, found: tuple[int, ...], expected: tuple[int, ...]) -> None:
@@ -94,10 +107,11 @@ def _require(task: Task, what: str, found: tuple[int, ...], expected: tuple[int,
         raise InputError(f"task {task.name!r}: one sample's {what} have shape {found[1:]}, expected {expected[1:]}")
 
 
-def _require_below(task: Task, what: str, values: np.ndarray, count: int) -> None:
-    if values.dtype.kind not in "iu" or values.min() < 0 or values.max() >= count:
+def _require_below(task: Task, what: str, values: np.ndarray, count: int, least: int = 0) -> None:
+    if values.dtype.kind not in "iu" or values.min() < least or values.max() >= count:
         ends = f"{values.min()} to {values.max()} ({values.dtype})"
-        raise InputError(f"task {task.name!r}: {what} go from {ends}; valid are whole numbers from 0 to {count - 1}")
+        valid = f"whole numbers from 0 to {count - 1}{', and -1 for none' if least else ''}"
+        raise InputError(f"task {task.name!r}: {what} go from {ends}; valid are {valid}")
 
 
 def _short(values: np.ndarray) -> str:

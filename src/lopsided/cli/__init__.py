@@ -78,6 +78,7 @@ def report(
         File to write; DIRECTORY/reports/report.html if left out.
     """
     from lopsided.runs.checking import found_in
+    from lopsided.runs.manifest import recorded as manifests
     from lopsided.runs.recipe_run import recorded
     from lopsided.runs.reports import write_report
 
@@ -88,7 +89,9 @@ def report(
     store.require_readable()
     runs = [found_in(asked, store) for asked in recorded(store)]
     if not any(found.shown is not None for found in runs):
-        raise InputError(f"directory = {str(directory)!r}: holds no finished run")
+        unread = sorted({m.recipe for m in manifests(store)} - {found.run.recipe.name for found in runs})
+        own = f" (`lopsided run FILE.py` writes the report of a recipe file: {', '.join(unread)})" if unread else ""
+        raise InputError(f"directory = {str(directory)!r}: holds no finished run that can be read here{own}")
     print(write_report(store, runs, page))
 
 
@@ -104,6 +107,7 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
     from lopsided.core.registry import registered
     from lopsided.runs.checking import claims_of
     from lopsided.runs.manifest import recorded
+    from lopsided.runs.own_code import made_before
     from lopsided.runs.reports import made
     from lopsided.runs.targets import find
 
@@ -118,6 +122,8 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
         if found.problem:
             print(f"lopsided: {recipe.name}: looks of --until-decided passed over: {found.problem}", file=sys.stderr)
         if found.run is not None:
+            if older := made_before(found.run.arms.values(), store):
+                print(f"lopsided: {older}", file=sys.stderr)
             said = {"scale": found.run.scale, "seeds": found.seeds}
             runs[recipe.name] = {**said, "made": made(store, found.run) if as_json else []}
     if as_json:
@@ -131,6 +137,10 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
     claim_table(shown, needed=[needed[i] for i in which])
     if waiting := len(claims) - len(shown):
         print(f"{waiting} claims of {len(asked) - len(runs)} recipes are not run yet; `lopsided check NAME` shows them")
+    known = {recipe.name for recipe in asked}
+    others = sorted({m.recipe for m in manifests if m.recipe not in known and not m.recipe.startswith("spec-")})
+    if others and not recipes:
+        print(f"Also run here: {', '.join(others)}; `lopsided check FILE.py` decides the claims of a recipe file")
 
 
 @app.command

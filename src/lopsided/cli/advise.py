@@ -137,6 +137,8 @@ def _of_training(file: Path, question: Question, seconds: float | None, out: Pat
     from lopsided.report.race_page import write_race
     from lopsided.runs.any_training import advise
 
+    if question.data:
+        _say(question.data)
     _say(f"shapes: {'; '.join(question.shapes)}")
     folder = out / "advice"
     folder.mkdir(parents=True, exist_ok=True)

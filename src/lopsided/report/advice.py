@@ -21,7 +21,8 @@ def words(advice: Advice, at_most: int) -> list[str]:
     names = " and ".join(name for name, found in advice.against.items() if found.verdict != "holds")
     if advice.outcome == "keep":
         return [f"No shape beats {names} here. The best of the others, {advice.winner}:", *effects, *other]
-    said = f"Undecided after {advice.seeds} of {at_most} fresh seeds: {advice.winner} may be better than {names}."
+    seeds = f"Undecided after {advice.seeds} of {at_most} fresh seeds"
+    said = f"{seeds}: {advice.winner} is not certainly better than {names}."
     return [said, *effects, *other]
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+import sysconfig
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import NoReturn
 
 from cyclopts import CycloptsError
@@ -36,20 +38,27 @@ def exits() -> Iterator[None]:
     except OSError as error:  # for example a full disk behind our output
         _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}")
     except Exception as error:
-        place = _in_recipe_file(error)
+        place = _in_own_code(error)
         if place is None:
             raise
         _fail(f"{place}: {type(error).__name__}: {error}")
 
 
-def _in_recipe_file(error: Exception) -> str | None:
-    """File and line where a user's recipe raised, if it was one."""
+def _in_own_code(error: Exception) -> str | None:
+    """File and line of the user's that raised, or called what raised; None where no code of the user's had a part."""
     place, frame = None, error.__traceback__
     while frame is not None:
-        if str(frame.tb_frame.f_globals.get("__name__")).startswith(FILE_MODULE):
-            place = f"file {frame.tb_frame.f_code.co_filename!r}, line {frame.tb_lineno}"
+        file = frame.tb_frame.f_code.co_filename
+        in_recipe_file = str(frame.tb_frame.f_globals.get("__name__")).startswith(FILE_MODULE)
+        if in_recipe_file or (Path(file).is_file() and not _of_library(Path(file).resolve())):
+            place = f"file {file!r}, line {frame.tb_lineno}"
         frame = frame.tb_next
     return place
+
+
+def _of_library(file: Path) -> bool:
+    folders = [Path(__file__).parent.parent, *(Path(sysconfig.get_path(k)) for k in ("stdlib", "purelib", "platlib"))]
+    return any(file.is_relative_to(folder.resolve()) for folder in folders)
 
 
 def _fail(message: str) -> NoReturn:

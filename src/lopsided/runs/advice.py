@@ -127,10 +127,8 @@ class Advised:
 
     @property
     def spec(self) -> Spec:
-        """What to train with: the winner if it is recommended, what there was before otherwise."""
-        before = AS_IS if AS_IS in self.specs else UNIFORM
-        found = self.specs[self.advice.winner if self.advice.outcome == "use" else before]
-        return found.replace(until=self.until)
+        """What to train with: the winner if it is recommended, otherwise a baseline that it does not certainly beat."""
+        return self.specs[self.advice.use].replace(until=self.until)
 
 
 def advise(

@@ -30,8 +30,8 @@ class Advised:
 
     @property
     def shape(self) -> str:
-        """Name of the shape to train with."""
-        return self.advice.winner if self.outcome == "use" else self.plan.baselines[0]
+        """Name of the shape to train with: the winner, or a baseline that it does not certainly beat."""
+        return self.advice.use
 
     def __str__(self) -> str:
         return "\n".join([*words(self.advice, self.plan.looks[-1]), f"It took {self.advice.runs} runs."])
@@ -99,9 +99,10 @@ class _Scores:
 
     def _run(self, name: str, seed: int) -> None:
         began = time.perf_counter()
-        score = float(self.train(self.shapes[name], seed))
+        returned = self.train(self.shapes[name], seed)
+        score = _number(returned)
         if not np.isfinite(score):
-            raise InputError(f"advise: shape {name!r}, seed {seed}: score {score} is no number to compare")
+            raise InputError(f"advise: shape {name!r}, seed {seed}: score {returned!r} is no number to compare")
         took = time.perf_counter() - began
         self._keep(name, seed, score, took)
         if self.file is not None:
@@ -126,3 +127,11 @@ class _Scores:
                     file.write_text("".join(lines[:-1]))
                     return
                 raise StoreError(f"{file}: line {number + 1} is no score") from None
+
+
+def _number(returned: Any) -> float:
+    """What a training returned; NaN where it is no number."""
+    try:
+        return float(returned)
+    except (TypeError, ValueError):
+        return float("nan")

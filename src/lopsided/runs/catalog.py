@@ -12,9 +12,12 @@ import math
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lopsided.core.errors import unknown
+
+if TYPE_CHECKING:
+    from lopsided.core.recipe import Recipe
 
 FOLDER = Path(str(files("lopsided.recipes")))
 FILE = FOLDER / "catalog.json"
@@ -23,14 +26,22 @@ COSTS = FOLDER / "costs.json"
 
 
 def catalog(names: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """All recipes, or those named: name, paper, figure, question, about, claims,
+    """All recipes, or those named (a file that defines one, too): name, paper, figure, question, about, claims,
     metric and threshold that say what is learned, scales. Raises `InputError` for a name
     that no recipe has."""
     found = {row["name"]: row for row in _stored() or described()}
     for name in names:
-        if name not in found:
+        if name.endswith(".py"):
+            found[name] = _of_file(name)
+        elif name not in found:
             raise unknown("recipe", name, found)
     return [found[name] for name in names or found]
+
+
+def _of_file(name: str) -> dict[str, Any]:
+    from lopsided.runs.targets import find
+
+    return _row(find(name), None)
 
 
 def described() -> list[dict[str, Any]]:
@@ -38,28 +49,30 @@ def described() -> list[dict[str, Any]]:
     from lopsided.core.registry import registered
 
     costs = json.loads(COSTS.read_text(encoding="utf-8")) if COSTS.is_file() else {}
-    return [
-        {
-            "name": recipe.name,
-            "paper": recipe.paper,
-            "figure": recipe.figure_number,
-            "question": recipe.question,
-            "about": (recipe.about or "").strip(),
-            "claims": [statement.claim for statement in recipe.claims],
-            "metric": recipe.metric,
-            "threshold": recipe.threshold if math.isfinite(recipe.threshold) else None,
-            "scales": {
-                name: {
-                    "seconds": scale.seconds if math.isfinite(scale.seconds) else None,
-                    "seeds": scale.seeds,
-                    "on": scale.on,
-                    "counted": costs.get(recipe.name) if name == "paper" else None,
-                }
-                for name, scale in recipe.scales.items()
-            },
-        }
-        for recipe in registered("recipe").values()
-    ]
+    return [_row(recipe, costs.get(recipe.name)) for recipe in registered("recipe").values()]
+
+
+def _row(recipe: Recipe, counted: Any) -> dict[str, Any]:
+    """`counted`: what it costs at paper scale, if that was counted."""
+    return {
+        "name": recipe.name,
+        "paper": recipe.paper,
+        "figure": recipe.figure_number,
+        "question": recipe.question,
+        "about": (recipe.about or "").strip(),
+        "claims": [statement.claim for statement in recipe.claims],
+        "metric": recipe.metric,
+        "threshold": recipe.threshold if math.isfinite(recipe.threshold) else None,
+        "scales": {
+            name: {
+                "seconds": scale.seconds if math.isfinite(scale.seconds) else None,
+                "seeds": scale.seeds,
+                "on": scale.on,
+                "counted": counted if name == "paper" else None,
+            }
+            for name, scale in recipe.scales.items()
+        },
+    }
 
 
 def _stored() -> list[dict[str, Any]] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +36,8 @@ class Question:
     """What to paste for each shape."""
     digest: str
     """Names program, data and shapes: scores of other ones are never mixed in."""
+    data: str = ""
+    """What was read of a table, in words."""
 
 
 def from_program(path: Path) -> tuple[Spec] | Question:
@@ -51,6 +54,7 @@ def from_program(path: Path) -> tuple[Spec] | Question:
         )
     base = module.get("baselines") or ("uniform" if "uniform" in shapes else next(iter(shapes)))
     baselines = (base,) if isinstance(base, str) else tuple(base)
+    _require_two(train, path, "train(shape, seed)")
     code = {str(name): repr(shape) for name, shape in shapes.items()}
     return Question(train, dict(shapes), baselines, code, _digest(path.read_bytes(), code))
 
@@ -62,6 +66,7 @@ def from_table(table: Path, path: Path, skill: str | None, samples: int) -> Ques
     train = vars(program(path, "program")).get("train")
     if not callable(train):
         raise InputError(f"program {str(path)!r}: has to define train(stream, seed)")
+    _require_two(train, path, "train(stream, seed)")
     code = {name: f"ld.Stream(groups, {_pasted(shape)}, {samples})" for name, shape in shapes.items()}
     labels = groups if isinstance(groups, int) else (groups.cell.tobytes(), groups.names)
     return Question(
@@ -70,7 +75,27 @@ def from_table(table: Path, path: Path, skill: str | None, samples: int) -> Ques
         tuple(name for name in ("as is", "uniform") if name in shapes),
         code,
         _digest(path.read_bytes(), code, labels),
+        _described(groups),
     )
+
+
+def _described(groups: Groups | int) -> str:
+    """How many rows and skills there are, so that a wrong column is seen at once."""
+    if isinstance(groups, int):
+        return f"{groups:,} rows"
+    said = f"{groups.n_examples:,} rows, {groups.n_skills:,} skills"
+    unlabelled = int(groups.size[-1]) if "unknown" in groups.names[-1:] else 0
+    return f"{said}, the last one {unlabelled:,} rows without a label" if unlabelled else said
+
+
+def _require_two(train: Callable[..., Any], path: Path, form: str) -> None:
+    """Raise `InputError` if a function cannot be called with two arguments."""
+    try:
+        inspect.signature(train).bind(None, 0)
+    except TypeError as error:
+        raise InputError(f"program {str(path)!r}: has to define {form}: {error}") from None
+    except ValueError:  # a function of C says nothing of its arguments
+        return
 
 
 def _groups(table: Path, skill: str | None) -> Groups | int:
@@ -81,6 +106,8 @@ def _groups(table: Path, skill: str | None) -> Groups | int:
         raise InputError(f"table {str(table)!r}: not found")
     try:
         rows = READERS[table.suffix](duckdb, str(table))
+        if not len(rows):
+            raise InputError(f"table {str(table)!r}: has no rows")
         if skill is None:
             return len(rows)
         if skill not in rows.columns:
@@ -90,7 +117,9 @@ def _groups(table: Path, skill: str | None) -> Groups | int:
         raise InputError(f"table {str(table)!r}: {str(error).splitlines()[0]}") from None
     if any(isinstance(value, list) for value in values):
         return Groups([value or [] for value in values])
-    return Groups([-1 if value is None else value for value in values])
+    if None in values:  # beside texts no number can stand for "unknown"
+        return Groups([[] if value is None else [value] for value in values])
+    return Groups(values)
 
 
 def _pasted(shape: Shape) -> str:

@@ -87,6 +87,9 @@ class Advice:
     """Fresh seeds of the test."""
     runs: int
     """How many members were trained in all, screening included."""
+    use: str = ""
+    """The arm to train with: the winner if it is recommended, otherwise the first baseline (what is in use, if that is
+    one) that the winner does not certainly beat."""
 
 
 def planned(arms: Sequence[str], baselines: Sequence[str], seconds: float, budget: float | None) -> Plan:
@@ -124,7 +127,7 @@ def race(plan: Plan, measure: Measure, told: Callable[[str], None] = lambda line
     winner, others = left[0], [name for name in left[1:] if name not in plan.baselines]
     runner_up = others[0] if others else None
     if winner == plan.baselines[0]:
-        return Advice("keep", winner, runner_up, {}, ranks, 0, runs)
+        return Advice("keep", winner, runner_up, {}, ranks, 0, runs, winner)
     rivals = [name for name in plan.baselines if name != winner]
     told(f"{winner} is ahead; against {' and '.join(rivals)} on fresh seeds")
     against, outcome, before = {}, "undecided", 0
@@ -142,7 +145,9 @@ def race(plan: Plan, measure: Measure, told: Callable[[str], None] = lambda line
         told(f"{seeds} fresh seeds: {outcome}")
         if outcome != "undecided":
             break
-    return Advice(outcome, winner, runner_up, against, ranks, before, runs)
+    unbeaten = [b for b in plan.baselines if b == winner or against[b].verdict != "holds"]
+    use = winner if outcome == "use" else unbeaten[0]
+    return Advice(outcome, winner, runner_up, against, ranks, before, runs, use)
 
 
 def better(baseline: Found, other: Found) -> Decision:
