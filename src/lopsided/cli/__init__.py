@@ -6,6 +6,7 @@ Heavy imports (JAX, SciPy, plotting) happen inside the commands, so that `lopsid
 from __future__ import annotations
 
 import gc
+import re
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -157,7 +158,10 @@ def query(sql: str, /, *, out: Out = OUT, as_json: Json = False) -> None:
 
     store = _existing(out)
     store.require_readable()
-    answer = ask(store, [row for found in recorded(store) for row in found.rows()], sql)
+    arms = [row for found in recorded(store) for row in found.rows()]
+    answer = ask(store, arms, sql)
+    if not arms and not answer.rows and re.search(r"\barms\b", sql):
+        print("lopsided: no recipe was run here, and only recipes have arms; `rows` has spec and seed", file=sys.stderr)
     if as_json:
         print_json({"columns": answer.columns, "rows": answer.rows, "more": answer.more})
         return
