@@ -341,6 +341,17 @@ def test_arms_that_tie_in_every_member_have_an_interval_in_order():
     assert (found.low, found.high) == pytest.approx((1, 1), abs=1e-3)
 
 
+def test_members_that_all_learn_at_one_evaluation_decide_nothing():
+    """Each took at most 100 steps; which of the two arms took fewer, and how many fewer, nobody knows."""
+    same = Times(np.full(16, 100.0), np.zeros(16, bool))
+    for found in (decisions.faster(same, same, "steps"), decisions.as_fast(same, same, "steps")):
+        assert found.verdict == "inconclusive"
+        assert "evaluate more often" in found.test
+    later = Times(np.full(16, 200.0), np.zeros(16, bool))
+    assert decisions.faster(later, same, "steps").verdict == "holds"
+    assert decisions.as_fast(certain(100), certain(100, seed=1), "steps").verdict == "holds"
+
+
 def test_a_gap_is_closed_within_a_factor():
     assert decisions.as_fast(certain(100), certain(95, seed=1), "steps").verdict == "holds"
     assert decisions.as_fast(certain(200), certain(100, seed=1), "steps").verdict == "contradicted"
