@@ -166,6 +166,8 @@ def test_recipe_file_says_that_it_is_executed(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "executing mine.py" in done.stderr
     assert json.loads(done.stdout)["recipe"] == "mine"
+    assert "Also run here: mine" in lopsided("check", "--out", "runs", cwd=tmp_path).stdout
+    assert "power-law skills end above" in lopsided("list", "mine.py", cwd=tmp_path).stdout
 
 
 MISTAKES = {
@@ -274,6 +276,16 @@ def test_a_recipe_file_that_fails_is_one_line(case, here, tmp_path):
     for name in names:
         assert name in line
     assert [p.name for p in tmp_path.iterdir() if p.name != "__pycache__"] == ["mine.py"]
+
+
+def test_a_module_that_a_recipe_file_imports_is_named(here, tmp_path):
+    (tmp_path / "neighbour_of_mine.py").write_text("def arms(scale):\n    return undefined\n")
+    (tmp_path / "mine.py").write_text(
+        f"{CHANGED}from neighbour_of_mine import arms\nrecipe = replace(adam, name='a', arms=arms)"
+    )
+    code, _, err = here("run", "mine.py", "--scale", "smoke")
+    assert code == 2
+    assert "neighbour_of_mine.py', line 2: NameError: name 'undefined'" in err.splitlines()[-1]
 
 
 def test_a_key_given_twice_is_refused(here, tmp_path):
