@@ -1,18 +1,20 @@
 """A task from outside the package runs through every engine that suits it, and its rows are stored and read."""
 
 import inspect
+import os
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 
+import lopsided as lop
 from lopsided.core import code
 from lopsided.core.errors import InputError
 from lopsided.core.registry import engine_of, register, registered
 from lopsided.core.spec import Spec
 from lopsided.results.stored import load
-from lopsided.runs.own_code import made_before
+from lopsided.runs.own_code import warn_of_older_rows
 from lopsided.runs.worker import run
 from lopsided.store.parts import Store
 from tests import scratch
@@ -51,28 +53,46 @@ def test_through_every_engine_that_suits_it(way, tmp_path):
 
 def test_rows_that_an_older_version_of_a_file_made_are_named(tmp_path, capsys, monkeypatch):
     spec, store = Spec.parse({**LINE, "steps": 20}), Store(tmp_path)
-    run([spec], 2, store)
-    run([spec], 2, store)
+    for _ in range(2):
+        lop.run(spec, 2, store)
     assert capsys.readouterr().err == ""
     file = tmp_path / "scratch.py"
     file.write_text(inspect.getsource(scratch) + "# changed")
     monkeypatch.setattr(code, "_file", lambda cls: str(file))
-    assert run([spec], 2, store).already == 2
+    lop.run(spec, 3, store)  # trains one
     said = capsys.readouterr().err
     assert "2 members" in said
     assert "before scratch.py or lopsided itself changed" in said
-    assert run([spec], 3, store).trained == 1
-    assert made_before([spec], store).startswith("2 members")
+    warn_of_older_rows([spec], store)
+    assert "2 members" in capsys.readouterr().err
+
+
+OWN = """
+class Own:
+    def sample(self, index):
+        return {body}
+    @property
+    def many(self):
+        return {many}
+"""
+
+
+def digest(body, many="4", hash_seed="0"):
+    source = OWN.format(body=body, many=many)
+    program = f"names = dict(__name__='somewhere')\nexec({source!r}, names)\nfrom lopsided.core import code\n"
+    environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+    ran = subprocess.run(
+        [sys.executable, "-c", f"{program}print(code._digest(names['Own']))"],
+        env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return ran.stdout
 
 
 def test_classes_without_a_file_are_told_apart_by_what_they_do():
-    digests = []
-    for body in ("index + 1", "index + 1", "index + 2", "[i + 1 for i in index]", "[i + 2 for i in index]"):
-        names: dict = {"__name__": "somewhere"}
-        exec(f"class Own:\n    def sample(self, index):\n        return {body}", names)
-        digests.append(code._digest(names["Own"]))
-    assert digests[0] == digests[1]
-    assert len(set(digests)) == 4
+    words = "index in {'one', 'two', 'three', 'four', 'five'}"
+    assert digest(words, hash_seed="1") == digest(words, hash_seed="2")
+    others = [digest("index + 1"), digest("index + 2"), digest("[i + 1 for i in index]"), digest("index + 1", "5")]
+    assert len(set(others)) == 4
 
 
 def test_engines_that_do_not_suit_it_say_why():

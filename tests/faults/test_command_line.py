@@ -166,7 +166,7 @@ def test_recipe_file_says_that_it_is_executed(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "executing mine.py" in done.stderr
     assert json.loads(done.stdout)["recipe"] == "mine"
-    assert "Also run here: mine" in lopsided("check", "--out", "runs", cwd=tmp_path).stdout
+    assert "Also run here, from files: mine" in lopsided("check", "--out", "runs", cwd=tmp_path).stdout
     assert "power-law skills end above" in lopsided("list", "mine.py", cwd=tmp_path).stdout
 
 

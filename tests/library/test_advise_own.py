@@ -168,5 +168,5 @@ def test_a_training_that_fails_is_one_line(program, said, folder, capsys):
 @pytest.mark.parametrize("table", ["rows.parquet", "rows.csv", "rows.jsonl"])
 def test_what_was_read_is_said(table, folder):
     asked = from_table(folder / table, folder / "loop.py", "topic", 2000)
-    assert asked.data == "1,000 rows, 3 skills, the last one 20 rows without a label"
+    assert asked.data == "1,000 rows, 3 skills; the last skill is the 20 rows without a label"
     assert from_table(folder / table, folder / "loop.py", None, 2000).data == "1,000 rows"

@@ -269,7 +269,7 @@ def test_a_query_of_arms_says_where_there_are_none(tmp_path, capsys):
     from lopsided.cli import main
 
     lop.run(lop.Spec.parse(PARITY), seeds=1, out=tmp_path)
-    for sql, said in (("SELECT arm FROM rows JOIN arms USING (spec)", "only recipes have arms"), ("SELECT 1", "")):
+    for sql, said in (("SELECT arm FROM rows JOIN arms USING (spec)", "`arms` is empty"), ("SELECT 1", "")):
         with pytest.raises(SystemExit):
             main(["query", sql, "--out", str(tmp_path)])
         assert said in capsys.readouterr().err

@@ -344,7 +344,8 @@ def test_arms_that_tie_in_every_member_have_an_interval_in_order():
 def test_members_that_all_learn_at_one_evaluation_decide_nothing():
     """Each took at most 100 steps; which of the two arms took fewer, and how many fewer, nobody knows."""
     same = Times(np.full(16, 100.0), np.zeros(16, bool))
-    for found in (decisions.faster(same, same, "steps"), decisions.as_fast(same, same, "steps")):
+    for test in (decisions.faster, decisions.as_fast, decisions.not_ahead):
+        found = test(same, same, "steps")
         assert found.verdict == "inconclusive"
         assert "evaluate more often" in found.test
     later = Times(np.full(16, 200.0), np.zeros(16, bool))

@@ -49,7 +49,7 @@ def check(task: Task, samples: int = 256, seed: int = 0) -> None:
         raise InputError(f"task {task.name!r}: sample has to return a Sample, not {type(drawn[0]).__name__}")
     batch, again = (jax.tree.map(np.asarray, found) for found in drawn)
     _require_shapes(task, batch, samples)
-    _require_own_samples(task, batch)
+    _require_different_samples(task, batch)
     if isinstance(task, HasChance) and not 0 <= task.chance <= 1:
         raise InputError(f"task {task.name!r}: chance = {task.chance:g}; valid is a share, 0 to 1")
     exact = isinstance(task.outputs, Classes) or task.outputs.signs
@@ -95,7 +95,8 @@ def _require_shapes(task: Task, batch: Any, n: int) -> None:
     _require_below(task, "target classes", batch.targets, outputs.count)
 
 
-def _require_own_samples(task: Task, batch: Any) -> None:
+def _require_different_samples(task: Task, batch: Any) -> None:
+    """Not all samples may be alike, unless the task has no more than one."""
     if isinstance(task, FiniteInputs) and task.entropy_bits < 1:
         return
     if all((leaf == leaf[0]).all() for leaf in (batch.inputs, batch.targets)):

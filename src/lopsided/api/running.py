@@ -12,6 +12,7 @@ from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.spec import Spec
 from lopsided.results import stored
 from lopsided.runs import worker
+from lopsided.runs.own_code import warn_of_older_rows
 from lopsided.store.parts import Store
 
 FOLDER = "lopsided-runs"
@@ -45,6 +46,7 @@ def run(
         raise InputError(f"seeds = {seeds!r}: how many (at least 1), or a list of which")
     store = out if isinstance(out, Store) else Store(out)
     specs = list(named.values())
+    warn_of_older_rows(specs, store)
     if progress:
         from lopsided.report.live import Display, Screen
 

@@ -6,7 +6,6 @@ Heavy imports (JAX, SciPy, plotting) happen inside the commands, so that `lopsid
 from __future__ import annotations
 
 import gc
-import re
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -108,7 +107,7 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
     from lopsided.core.registry import registered
     from lopsided.runs.checking import claims_of
     from lopsided.runs.manifest import recorded
-    from lopsided.runs.own_code import made_before
+    from lopsided.runs.own_code import warn_of_older_rows
     from lopsided.runs.reports import made
     from lopsided.runs.targets import find
 
@@ -123,8 +122,7 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
         if found.problem:
             print(f"lopsided: {recipe.name}: looks of --until-decided passed over: {found.problem}", file=sys.stderr)
         if found.run is not None:
-            if older := made_before(found.run.arms.values(), store):
-                print(f"lopsided: {older}", file=sys.stderr)
+            warn_of_older_rows(found.run.arms.values(), store)
             said = {"scale": found.run.scale, "seeds": found.seeds}
             runs[recipe.name] = {**said, "made": made(store, found.run) if as_json else []}
     if as_json:
@@ -139,9 +137,9 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
     if waiting := len(claims) - len(shown):
         print(f"{waiting} claims of {len(asked) - len(runs)} recipes are not run yet; `lopsided check NAME` shows them")
     known = {recipe.name for recipe in asked}
-    others = sorted({m.recipe for m in manifests if m.recipe not in known and not m.recipe.startswith("spec-")})
+    others = sorted({manifest.recipe for manifest in manifests} - known)
     if others and not recipes:
-        print(f"Also run here: {', '.join(others)}; `lopsided check FILE.py` decides the claims of a recipe file")
+        print(f"Also run here, from files: {', '.join(others)}; `lopsided check FILE` shows their claims")
 
 
 @app.command
@@ -160,8 +158,8 @@ def query(sql: str, /, *, out: Out = OUT, as_json: Json = False) -> None:
     store.require_readable()
     arms = [row for found in recorded(store) for row in found.rows()]
     answer = ask(store, arms, sql)
-    if not arms and not answer.rows and re.search(r"\barms\b", sql):
-        print("lopsided: no recipe was run here, and only recipes have arms; `rows` has spec and seed", file=sys.stderr)
+    if not arms and not answer.rows:
+        print("lopsided: no recipe was run here, so `arms` is empty; `rows` has spec and seed", file=sys.stderr)
     if as_json:
         print_json({"columns": answer.columns, "rows": answer.rows, "more": answer.more})
         return

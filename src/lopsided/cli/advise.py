@@ -105,6 +105,7 @@ def _of_spec(
     from lopsided.report.race_page import write_race
     from lopsided.runs.advice import Goal, advise, shapes_of
     from lopsided.runs.advice import curves as curves_of
+    from lopsided.runs.own_code import warn_of_older_rows
     from lopsided.runs.signals import stop_on_signals
     from lopsided.store.files import replace_text
     from lopsided.store.parts import Store
@@ -117,6 +118,7 @@ def _of_spec(
         raise InputError(f"--rates {' '.join(map(str, rates))}: different factors above 0")
     _say(f"shapes: {'; '.join(shapes_of(spec))}")
     store = Store(out)
+    warn_of_older_rows([spec], store)
     with stop_on_signals() as stop:
         found = advise(spec, store, goal, seconds, rates, _say, stop=stop)
     advised = store.root / "advice" / f"{file.stem}-advised.json"

@@ -151,6 +151,7 @@ def _one(
     from lopsided.report.live import Display, Screen
     from lopsided.runs import manifest
     from lopsided.runs.checking import found_in
+    from lopsided.runs.own_code import warn_of_older_rows
     from lopsided.runs.reports import write_report
     from lopsided.runs.signals import stop_on_signals, stopped_after
 
@@ -160,6 +161,7 @@ def _one(
 
     require_engines(asked.arms.values(), execution)  # before anything is written
     store.require_writable()
+    warn_of_older_rows(asked.arms.values(), store)
     log = store.root / "logs" / f"{asked.label}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
     log.parent.mkdir(exist_ok=True)
     with (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FunctionType
 
 from lopsided.core.config import Part
 from lopsided.core.spec import Spec
@@ -55,9 +55,23 @@ def _digest(cls: type) -> str:
     """Of the file that a class was written in; where there is none (a notebook, a prompt), of its methods."""
     if file := _file(cls):
         return hashlib.sha256(Path(file).read_bytes()).hexdigest()
-    methods = {name: getattr(found, "func", getattr(found, "fget", found)) for name, found in vars(cls).items()}
-    codes = [f"{name} {_of_code(m.__code__)}" for name, m in sorted(methods.items()) if hasattr(m, "__code__")]
-    return f"{cls.__qualname__} {hashlib.sha256(' '.join(codes).encode()).hexdigest()}"
+    written = [f"{name} {_of_code(function.__code__)}" for name, function in sorted(_functions(cls).items())]
+    return f"{cls.__qualname__} {hashlib.sha256(' '.join(written).encode()).hexdigest()}"
+
+
+def _functions(cls: type) -> dict[str, FunctionType]:
+    """A class's own methods, and the functions behind its properties, by name."""
+    found = {}
+    for name, member in vars(cls).items():
+        if isinstance(member, property):
+            member = member.fget
+        elif isinstance(member, cached_property):
+            member = member.func
+        elif isinstance(member, classmethod | staticmethod):
+            member = member.__func__
+        if isinstance(member, FunctionType):
+            found[name] = member
+    return found
 
 
 def _file(cls: type) -> str | None:
@@ -69,6 +83,12 @@ def _file(cls: type) -> str | None:
 
 
 def _of_code(code: CodeType) -> str:
-    """What a function does, whatever its place in a file."""
-    inner = [_of_code(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
-    return f"{code.co_code.hex()} {code.co_names} {inner}"
+    """A function's bytecode, names and constants: no file name and no line numbers."""
+    return f"{code.co_code.hex()} {code.co_names} {[_of_constant(each) for each in code.co_consts]}"
+
+
+def _of_constant(constant: object) -> str:
+    """Sets (`x in {"a", "b"}`) in a fixed order: their own changes from process to process."""
+    if isinstance(constant, CodeType):
+        return _of_code(constant)
+    return str(sorted(map(repr, constant))) if isinstance(constant, frozenset) else repr(constant)

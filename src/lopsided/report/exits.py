@@ -13,7 +13,6 @@ from typing import NoReturn
 from cyclopts import CycloptsError
 
 from lopsided.core.errors import InputError, Stopped
-from lopsided.core.recipe import FILE_MODULE
 
 
 @contextmanager
@@ -49,8 +48,7 @@ def _in_own_code(error: Exception) -> str | None:
     place, frame = None, error.__traceback__
     while frame is not None:
         file = frame.tb_frame.f_code.co_filename
-        in_recipe_file = str(frame.tb_frame.f_globals.get("__name__")).startswith(FILE_MODULE)
-        if in_recipe_file or (Path(file).is_file() and not _of_library(Path(file).resolve())):
+        if Path(file).is_file() and not _of_library(Path(file).resolve()):
             place = f"file {file!r}, line {frame.tb_lineno}"
         frame = frame.tb_next
     return place

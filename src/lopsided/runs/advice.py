@@ -127,7 +127,8 @@ class Advised:
 
     @property
     def spec(self) -> Spec:
-        """What to train with: the winner if it is recommended, otherwise a baseline that it does not certainly beat."""
+        """What to train with: the winner if it is recommended, otherwise a baseline that the winner does not
+        certainly beat."""
         return self.specs[self.advice.use].replace(until=self.until)
 
 

@@ -30,7 +30,8 @@ class Advised:
 
     @property
     def shape(self) -> str:
-        """Name of the shape to train with: the winner, or a baseline that it does not certainly beat."""
+        """Name of the shape to train with: the winner if it is recommended, otherwise a baseline that the winner does
+        not certainly beat."""
         return self.advice.use
 
     def __str__(self) -> str:
@@ -130,7 +131,7 @@ class _Scores:
 
 
 def _number(returned: Any) -> float:
-    """What a training returned; NaN where it is no number."""
+    """The score that `train` returned, as a number; NaN if it is none."""
     try:
         return float(returned)
     except (TypeError, ValueError):

@@ -26,9 +26,10 @@ COSTS = FOLDER / "costs.json"
 
 
 def catalog(names: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """All recipes, or those named (a file that defines one, too): name, paper, figure, question, about, claims,
-    metric and threshold that say what is learned, scales. Raises `InputError` for a name
-    that no recipe has."""
+    """One row for each recipe, or for each of `names`: names of recipes, or files that define one (FILE.py).
+
+    A row has name, paper, figure, question, about, claims, scales, and the metric and threshold that say when a member
+    has learned. Raises `InputError` for a name that no recipe has."""
     found = {row["name"]: row for row in _stored() or described()}
     for name in names:
         if name.endswith(".py"):
@@ -53,7 +54,7 @@ def described() -> list[dict[str, Any]]:
 
 
 def _row(recipe: Recipe, counted: Any) -> dict[str, Any]:
-    """`counted`: what it costs at paper scale, if that was counted."""
+    """A recipe's row. `counted`: what it costs at paper scale, if that was counted."""
     return {
         "name": recipe.name,
         "paper": recipe.paper,

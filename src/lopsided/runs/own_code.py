@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 
 from lopsided.core.code import code_digest, outside
@@ -9,19 +10,21 @@ from lopsided.core.spec import Spec
 from lopsided.store.parts import Store
 
 
-def made_before(specs: Iterable[Spec], store: Store) -> str:
-    """A sentence that says how many complete members of these specs other code made than there is now; empty if none.
-    Only specs with parts outside this package count: who changes a task of their own expects other numbers."""
+def warn_of_older_rows(specs: Iterable[Spec], store: Store) -> None:
+    """Say on stderr how many trained members of these specs were made by another version of the code than the present
+    one. Only specs with parts from outside this package count: whoever changes a task of their own expects new numbers.
+    """
     own = {spec.content_hash(): spec for spec in specs if outside(spec)}
     if not own:
-        return ""
-    code = {part.job: part.code for part in store.parts() if part.final}
+        return
+    survey = store.survey()
+    code = {part.job: part.code for part in survey.good if part.final}
     now = {name: code_digest(spec) for name, spec in own.items()}
-    older = [name for (name, _), job in store.complete().items() if name in own and code.get(job) != now[name]]
-    if not older:
-        return ""
-    files = sorted({file for name in set(older) for file in outside(own[name])})
-    return (
-        f"{len(older)} members in {str(store.root)!r} were trained before {' or '.join(files)} or lopsided itself "
-        "changed; their rows stay as they are. To train them anew, take another folder (--out)"
-    )
+    older = [name for (name, _), job in survey.complete.items() if name in own and code[job] != now[name]]
+    if older:
+        files = sorted({file for name in set(older) for file in outside(own[name])})
+        what = (
+            f"{len(older)} members in {str(store.root)!r} were trained before {' or '.join(files)} or lopsided itself"
+        )
+        left = "changed; their rows stay as they are. To train them anew, take another folder (--out)"
+        print(f"lopsided: {what} {left}", file=sys.stderr)

@@ -37,7 +37,7 @@ class Question:
     digest: str
     """Names program, data and shapes: scores of other ones are never mixed in."""
     data: str = ""
-    """What was read of a table, in words."""
+    """How many rows and skills the table has, as a sentence; empty if there is no table."""
 
 
 def from_program(path: Path) -> tuple[Spec] | Question:
@@ -61,7 +61,7 @@ def from_program(path: Path) -> tuple[Spec] | Question:
 
 def from_table(table: Path, path: Path, skill: str | None, samples: int) -> Question:
     """Shapes of the rows of a table, for the `train(stream, seed)` that a Python file defines."""
-    groups = _groups(table, skill)
+    groups, data = _read(table, skill)
     shapes = candidates(groups, samples)
     train = vars(program(path, "program")).get("train")
     if not callable(train):
@@ -75,21 +75,12 @@ def from_table(table: Path, path: Path, skill: str | None, samples: int) -> Ques
         tuple(name for name in ("as is", "uniform") if name in shapes),
         code,
         _digest(path.read_bytes(), code, labels),
-        _described(groups),
+        data,
     )
 
 
-def _described(groups: Groups | int) -> str:
-    """How many rows and skills there are, so that a wrong column is seen at once."""
-    if isinstance(groups, int):
-        return f"{groups:,} rows"
-    said = f"{groups.n_examples:,} rows, {groups.n_skills:,} skills"
-    unlabelled = int(groups.size[-1]) if "unknown" in groups.names[-1:] else 0
-    return f"{said}, the last one {unlabelled:,} rows without a label" if unlabelled else said
-
-
 def _require_two(train: Callable[..., Any], path: Path, form: str) -> None:
-    """Raise `InputError` if a function cannot be called with two arguments."""
+    """Raise `InputError` if `train` cannot be called with two arguments. `form` is how it should look."""
     try:
         inspect.signature(train).bind(None, 0)
     except TypeError as error:
@@ -98,28 +89,30 @@ def _require_two(train: Callable[..., Any], path: Path, form: str) -> None:
         return
 
 
-def _groups(table: Path, skill: str | None) -> Groups | int:
-    """The rows of a table by the skills that a column names, or their number."""
+def _read(table: Path, skill: str | None) -> tuple[Groups | int, str]:
+    """The rows of a table by the skills that a column names, or their number; and how many rows and skills there are,
+    in words, so that a wrong column is seen at once."""
     import duckdb
 
     if not table.is_file():
         raise InputError(f"table {str(table)!r}: not found")
     try:
         rows = READERS[table.suffix](duckdb, str(table))
-        if not len(rows):
+        if not rows.limit(1).fetchall():
             raise InputError(f"table {str(table)!r}: has no rows")
         if skill is None:
-            return len(rows)
+            return len(rows), f"{len(rows):,} rows"
         if skill not in rows.columns:
             raise unknown("column", skill, rows.columns)
         values = [row[0] for row in rows.select(duckdb.ColumnExpression(skill)).fetchall()]
     except duckdb.Error as error:
         raise InputError(f"table {str(table)!r}: {str(error).splitlines()[0]}") from None
-    if any(isinstance(value, list) for value in values):
-        return Groups([value or [] for value in values])
-    if None in values:  # beside texts no number can stand for "unknown"
-        return Groups([[] if value is None else [value] for value in values])
-    return Groups(values)
+    unlabelled = sum(value is None or value == [] for value in values)
+    if unlabelled or any(isinstance(value, list) for value in values):  # a list without labels is "unknown"
+        values = [value if isinstance(value, list) else [] if value is None else [value] for value in values]
+    groups = Groups(values)
+    said = f"{groups.n_examples:,} rows, {groups.n_skills:,} skills"
+    return groups, f"{said}; the last skill is the {unlabelled:,} rows without a label" if unlabelled else said
 
 
 def _pasted(shape: Shape) -> str:

@@ -24,7 +24,6 @@ from lopsided.runs.clock import Clock
 from lopsided.runs.commits import Commits
 from lopsided.runs.done import Done
 from lopsided.runs.jobs import cut, effort, wanted_members
-from lopsided.runs.own_code import made_before
 from lopsided.runs.rows import member_id, rows_of
 from lopsided.store.index import Summary
 from lopsided.store.leases import MOST_FAILURES, Holder, Lease, LeaseLost, Leases
@@ -88,8 +87,6 @@ class _Work:
         """Train what is missing."""
         self.store.require_writable()
         self.store.require_readable()
-        if older := made_before({id(m.spec): m.spec for m in self.wanted}.values(), self.store):
-            print(f"lopsided: {older}", file=sys.stderr)
         missing = self.missing()
         if not missing:
             return Done(0, len(self.wanted), 0.0, 0)

@@ -18,6 +18,8 @@ from lopsided.stats.times import Times, median
 
 RESAMPLED = 1_999
 NOTHING = Tails(1.0, 1.0)
+UNKNOWN = Tails(np.nan, np.nan)
+"""There is no test."""
 
 
 class Comparison(NamedTuple):
@@ -42,6 +44,9 @@ def compare_times(slow: Times, fast: Times, null: float = 1.0, level: float = 0.
     Arms that spread unequally differ in such cut means although their medians are equal: so with members that did not
     learn, a second test has to agree (`_second`).
     """
+    if _at_one_evaluation(slow, fast):
+        said = "all members learned at the same evaluation: evaluate more often"
+        return Comparison(1.0, 0.0, np.inf, UNKNOWN, "ratio of", said)
     if not _pairs(slow.time, fast.time):
         return Comparison(
             *unpaired.ratio_of_medians(slow, fast, level),
@@ -66,6 +71,12 @@ def compare_times(slow: Times, fast: Times, null: float = 1.0, level: float = 0.
         test = f"{test}, and {said}"
     effect, low, high = (float(np.exp(v)) for v in (effect, low, high))
     return Comparison(effect, low, high, tails, "within-seed ratio of", test)
+
+
+def _at_one_evaluation(*arms: Times) -> bool:
+    """Whether all members have the same time: each learned somewhere before it, and no ratio is known."""
+    every = np.concatenate([t.time for t in arms])
+    return bool(every.size) and not any(t.censored.any() for t in arms) and bool((every == every[0]).all())
 
 
 def _positive(*arms: Times) -> list[Times]:

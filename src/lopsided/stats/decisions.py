@@ -55,9 +55,7 @@ def faster(slow: Times, fast: Times, axis: str, at_least: float = 1.0) -> Decisi
     certainly below 25 % is `negligible`."""
     c = compare_times(slow, fast, at_least, _covers())
     found = _decision(_time(axis), c, _above(c, at_least), _members(slow, fast), _p(c))
-    if at_least == 1:
-        found = _unless_small(found, SMALL_RATIO, lambda: as_fast(slow, fast, axis))
-    return _told_apart(found, slow, fast)
+    return _unless_small(found, SMALL_RATIO, lambda: as_fast(slow, fast, axis)) if at_least == 1 else found
 
 
 def everywhere(found: Sequence[Decision], where: Sequence[str]) -> Decision:
@@ -80,7 +78,7 @@ def everywhere(found: Sequence[Decision], where: Sequence[str]) -> Decision:
 def as_fast(slow: Times, fast: Times, axis: str, within: float = QUARTER) -> Decision:
     """Neither arm is more than a factor `within` faster: an equivalence."""
     over, under = (compare_times(slow, fast, bound, _covers(equivalence=True)) for bound in (within, 1 / within))
-    return _told_apart(_equivalence(_time(axis), over, under, within, 1 / within, _members(slow, fast)), slow, fast)
+    return _equivalence(_time(axis), over, under, within, 1 / within, _members(slow, fast))
 
 
 def not_ahead(slow: Times, fast: Times, axis: str, within: float = QUARTER) -> Decision:
@@ -233,15 +231,6 @@ def _time(axis: str) -> str:
 
 def _members(*arms: Times) -> int:
     return sum(len(times.time) for times in arms)
-
-
-def _told_apart(found: Decision, slow: Times, fast: Times) -> Decision:
-    """Nothing, where all members of both arms learned at one evaluation: their times differ by less than it is late."""
-    every = np.concatenate([slow.time, fast.time])
-    if not every.size or slow.censored.any() or fast.censored.any() or (every != every[0]).any():
-        return found
-    said = "all members learned at the same evaluation: evaluate more often"
-    return found._replace(verdict="inconclusive", test=f"{found.test}; {said}")
 
 
 def _windowed(found: Decision, law: PowerLaw, of: str) -> Decision:

@@ -87,7 +87,7 @@ class Advice:
     """Fresh seeds of the test."""
     runs: int
     """How many members were trained in all, screening included."""
-    use: str = ""
+    use: str
     """The arm to train with: the winner if it is recommended, otherwise the first baseline (what is in use, if that is
     one) that the winner does not certainly beat."""
 
