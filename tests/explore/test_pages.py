@@ -17,6 +17,7 @@ from lopsided.explore.folder import Folder
 from lopsided.explore.pages import claims
 from lopsided.explore.verdicts import Checked, Verdicts, decided
 from lopsided.runs.manifest import Manifest, recorded
+from lopsided.runs.others import OTHERS, arm_rows
 from lopsided.runs.recipe_run import prepare
 from lopsided.runs.worker import run
 from lopsided.stats.verdict import Claim
@@ -36,7 +37,7 @@ def folder(tmp_path_factory):
     found = Folder(root)
     found.start()
     until = time.monotonic() + 60
-    while not found.status or runs.OTHERS not in found.runs:
+    while not found.status or OTHERS not in found.runs:
         assert time.monotonic() < until, found.trouble
         time.sleep(0.05)
     yield found
@@ -48,7 +49,7 @@ def test_arms_have_the_recipe_s_coordinates(folder):
     planned = registered("recipe")["set-size"].arms_at("smoke")
     assert {arm.name: dict(arm.at) for arm in found.arms} == {name: dict(a.coordinates) for name, a in planned.items()}
     assert found.threshold == registered("recipe")["set-size"].threshold
-    (other,) = folder.runs[runs.OTHERS].arms
+    (other,) = folder.runs[OTHERS].arms
     assert other.digest == Spec.parse(PARITY).content_hash()
 
 
@@ -61,13 +62,19 @@ def test_slices_choose_arms(folder):
     assert {runs.text_of(arm.at[key]) for arm in chosen.arms} == set(values[:1])
 
 
-def test_the_saved_table_and_the_command_give_the_same_rows(folder):
-    found = folder.runs["set-size-smoke"]
+def arms_of(folder):
+    manifests = recorded(folder.store)
+    return [row for each in manifests for row in each.rows()] + arm_rows(folder.store, manifests)
+
+
+@pytest.mark.parametrize("label", ["set-size-smoke", OTHERS])
+def test_the_saved_table_and_the_command_give_the_same_rows(folder, label):
+    found = folder.runs[label]
     chosen = selection.choose(found, "test/accuracy", {})
     saved = list(csv.DictReader(selection.csv(folder.mirror, chosen).splitlines()))
     _, _, sql, _, out = shlex.split(selection.command(chosen, folder.root))
     assert Path(out) == folder.root
-    answer = query(Store(folder.root).as_of_now(), [row for each in recorded(folder.store) for row in each.rows()], sql)
+    answer = query(Store(folder.root).as_of_now(), arms_of(folder), sql)
     asked = [(arm, int(seed), int(step), value) for arm, seed, step, _, value in answer.rows]
     mine = [(row["arm"], int(row["seed"]), int(row["step"]), float(row["test/accuracy"])) for row in saved]
     assert asked

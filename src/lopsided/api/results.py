@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lopsided.api.comparing import Comparison, curves_of
-from lopsided.core.errors import InputError, unknown
+from lopsided.core.errors import InputError
 from lopsided.core.shapes import has_accuracy
 from lopsided.report.text import number
 from lopsided.results.stored import Arm
@@ -25,11 +25,6 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Results(StoredResults):
     """Arms by name: `results["small"].metric("test/accuracy")` is (members, evaluations)."""
-
-    def __getitem__(self, name: str) -> Arm:
-        if name not in self.arms:
-            raise unknown("arm", name, self.arms)
-        return self.arms[name]
 
     @property
     def metric(self) -> str:

@@ -91,7 +91,10 @@ def report(
     if not any(found.shown is not None for found in runs):
         unread = sorted({m.recipe for m in manifests(store)} - {found.run.recipe.name for found in runs})
         own = f" (`lopsided run FILE.py` writes the report of a recipe file: {', '.join(unread)})" if unread else ""
-        raise InputError(f"directory = {str(directory)!r}: holds no finished run that can be read here{own}")
+        raise InputError(
+            f"directory = {str(directory)!r}: holds no finished run of a recipe that can be read here{own}; `lopsided "
+            "explore` shows what Python programs trained"
+        )
     print(write_report(store, runs, page))
 
 
@@ -152,14 +155,14 @@ def query(sql: str, /, *, out: Out = OUT, as_json: Json = False) -> None:
         One SELECT, for example "SELECT arm, median(value) FROM rows JOIN arms USING (spec) GROUP BY arm".
     """
     from lopsided.runs.manifest import recorded
+    from lopsided.runs.others import arm_rows
     from lopsided.store.tables import query as ask
 
     store = _existing(out)
     store.require_readable()
-    arms = [row for found in recorded(store) for row in found.rows()]
+    manifests = recorded(store)
+    arms = [row for found in manifests for row in found.rows()] + arm_rows(store, manifests)
     answer = ask(store, arms, sql)
-    if not arms and not answer.rows:
-        print("lopsided: no recipe was run here, so `arms` is empty; `rows` has spec and seed", file=sys.stderr)
     if as_json:
         print_json({"columns": answer.columns, "rows": answer.rows, "more": answer.more})
         return
@@ -186,10 +189,12 @@ def status(
     """
     from lopsided.runs.looks import in_hand
     from lopsided.runs.manifest import recorded
+    from lopsided.runs.others import members
     from lopsided.store import status as of
 
     store = _existing(directory)
     runs = {r.label: r.members() for r in recorded(store)} | in_hand(store)
+    runs |= members(store, runs)
     if times:
         spent = of.times(store, runs)
         if as_json:

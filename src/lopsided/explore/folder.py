@@ -11,6 +11,7 @@ from lopsided.core.errors import StoreError
 from lopsided.explore.curves import Reader
 from lopsided.explore.runs import Run, of_manifest, of_others
 from lopsided.runs.manifest import recorded
+from lopsided.runs.others import members
 from lopsided.store.mirror import Mirror
 from lopsided.store.parts import Store
 from lopsided.store.status import folder_status
@@ -60,7 +61,7 @@ class Folder:
                 self._read_manifests()
                 if whole:
                     wanted = {each.label: each.members() for each in self._manifests[1]}
-                    self.status = folder_status(self.store, wanted)
+                    self.status = folder_status(self.store, wanted | members(self.store, wanted))
                 self.trouble = ""
             except (OSError, StoreError) as error:
                 whole, self.trouble = True, str(error)

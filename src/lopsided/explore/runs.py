@@ -6,12 +6,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from lopsided.core.recipe import name_of
 from lopsided.runs.catalog import catalog
-from lopsided.runs.manifest import Manifest, differing
-
-OTHERS = "members of no recipe"
-"""The run of everything that a Python program trained."""
+from lopsided.runs.manifest import Manifest
+from lopsided.runs.others import OTHERS, others
 
 
 class Placed(NamedTuple):
@@ -66,9 +63,5 @@ def of_manifest(manifest: Manifest) -> Run:
 def of_others(specs: Mapping[str, str], known: Iterable[Run], members: Iterable[str]) -> Run | None:
     """The run of specs (canonical JSON by content hash) that have members and belong to no other run."""
     taken = {arm.digest for run in known for arm in run.arms}
-    found = {digest: json.loads(specs[digest]) for digest in sorted(set(members) - taken) if digest in specs}
-    if not found:
-        return None
-    at = differing(found)
-    arms = [Placed(name_of(at[digest]) or digest, digest, spec, at[digest]) for digest, spec in found.items()]
-    return Run(OTHERS, OTHERS, "", tuple(arms), "test/accuracy", 0.9)
+    arms = [Placed(*arm) for arm in others(specs, taken, members)]
+    return Run(OTHERS, OTHERS, "", tuple(arms), "test/accuracy", 0.9) if arms else None

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lopsided.explore.curves import Curves, Reader
-from lopsided.explore.runs import OTHERS, Placed, Run, text_of
+from lopsided.explore.runs import Placed, Run, text_of
 from lopsided.store.mirror import Mirror
 
 MOST_ARMS = 16
@@ -75,17 +75,12 @@ def csv(mirror: Mirror, chosen: Chosen) -> str:
 def command(chosen: Chosen, root: Path) -> str:
     """The `lopsided query` that gives the rows of all chosen arms."""
     run = chosen.run
-    if run.label == OTHERS:
-        names = ", ".join(f"'{arm.digest}'" for arm in chosen.arms)
-        where, source, name = f"spec IN ({names})", "rows", "spec"
-    else:
-        where = f"recipe = {_quoted(run.recipe)} AND scale = {_quoted(run.scale)}"
-        source, name = "rows JOIN arms USING (spec)", "arm"
-        if len(chosen.arms) < len(run.arms):
-            where += f" AND arm IN ({', '.join(_quoted(arm.name) for arm in chosen.arms)})"
+    where = f"recipe = {_quoted(run.recipe)} AND scale = {_quoted(run.scale)}"
+    if len(chosen.arms) < len(run.arms):
+        where += f" AND arm IN ({', '.join(_quoted(arm.name) for arm in chosen.arms)})"
     sql = (
-        f"SELECT {name}, seed, step, samples, value FROM {source} WHERE {where} AND metric = {_quoted(chosen.metric)} "
-        f"ORDER BY {name}, seed, step"
+        f"SELECT arm, seed, step, samples, value FROM rows JOIN arms USING (spec) WHERE {where} "
+        f"AND metric = {_quoted(chosen.metric)} ORDER BY arm, seed, step"
     )
     quoted = shlex.quote(sql) if set(sql) & set('"$`\\!') else f'"{sql}"'  # double ones read better
     return f"lopsided query {quoted} --out {shlex.quote(str(root))}"

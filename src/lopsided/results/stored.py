@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lopsided.core.errors import InputError, MissingData
+from lopsided.core.errors import InputError, MissingData, unknown
 from lopsided.core.recipe import ArmSpec
 from lopsided.core.spec import Spec
 from lopsided.stats.times import Times, time_to_reach, times_until
@@ -86,6 +86,8 @@ class Results:
     """The best arms that were asked for, in order (`lopsided.results.sweeps.Tuned` each)."""
 
     def __getitem__(self, name: str) -> Arm:
+        if name not in self.arms:
+            raise unknown("arm", name, self.arms)
         return self.arms[name]
 
     def where(self, **coordinates: Any) -> list[Arm]:

@@ -1,0 +1,58 @@
+"""Members whose specs no recorded run has: those that a Python program trained with `lopsided.run`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from lopsided.core.recipe import name_of
+from lopsided.runs.manifest import Manifest, differing
+from lopsided.store.leases import Leases
+from lopsided.store.parts import Store
+from lopsided.store.survey import MemberId
+from lopsided.store.tables import ArmRow
+
+OTHERS = "members of no recipe"
+"""What they are called together."""
+
+
+class OtherArm(NamedTuple):
+    """One spec of theirs."""
+
+    name: str
+    """The settings in which it differs from the others, or its hash if there is nothing to say."""
+    digest: str
+    spec: Mapping[str, Any]
+    """As JSON."""
+    coordinates: Mapping[str, Any]
+    """The settings in which these specs differ; None where a spec does not have one."""
+
+
+def others(specs: Mapping[str, str], taken: Collection[str], digests: Iterable[str]) -> list[OtherArm]:
+    """Of `digests`, those that are not `taken`; `specs` is canonical JSON by content hash."""
+    found = {digest: json.loads(specs[digest]) for digest in sorted(set(digests) - set(taken)) if digest in specs}
+    at = differing(found)
+    return [OtherArm(_name(at[digest]) or digest, digest, spec, at[digest]) for digest, spec in found.items()]
+
+
+def _name(at: Mapping[str, Any]) -> str:
+    return name_of({key: value for key, value in at.items() if value is not None})
+
+
+def arm_rows(store: Store, manifests: Sequence[Manifest]) -> list[ArmRow]:
+    """Their rows of the table `arms`."""
+    taken = {arm["hash"] for found in manifests for arm in found.arms.values()}
+    found = others(store.index.specs, taken, (spec for spec, _ in store.complete()))
+    return [ArmRow(arm.name, OTHERS, "", arm.digest, arm.coordinates) for arm in found]
+
+
+def members(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> dict[str, list[MemberId]]:
+    """For `status`: those that are complete, in training or failed, under what they are called together; nothing if
+    there are none. `runs`: the members of all others."""
+    taken = {spec for each in runs.values() for spec, _ in each}
+    leases = Leases(store.root)
+    held = {member for lease in leases.all() for member in lease.members}
+    failed = {(str(spec), int(seed)) for failure in leases.failures() for spec, seed in failure["members"]}
+    found = sorted(member for member in {*store.complete(), *held, *failed} if member[0] not in taken)
+    return {OTHERS: found} if found else {}
