@@ -5,12 +5,14 @@ import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from typing import Literal
 
 import jax.numpy as jnp
 import pytest
 
 from lopsided.cli import main
+from lopsided.core import registry
 from lopsided.core.batch import Sample
 from lopsided.core.errors import InputError
 from lopsided.core.keys import words
@@ -55,6 +57,55 @@ def test_text_answers_skills_and_ranks():
         assert record["answer"] == f"{text[2]}}}"
         assert [int(v) for v in re.findall(r"\d+", text[1])] == [s + 1 for s in record["skills"]]
         assert [request.order[r - 1] for r in record["ranks"]] == record["skills"]
+
+
+TASK_FILE = """
+from typing import Literal
+from lopsided.part import *
+from lopsided.tasks import SparseParity
+
+@register
+class Mine(SparseParity):
+    name: Literal["NAME-one"] = "NAME-one"
+"""
+
+
+@pytest.fixture
+def forgotten(monkeypatch):
+    """What a file registers is not known to later tests."""
+    monkeypatch.setitem(registry._OUTSIDE, "task", dict(registry._OUTSIDE["task"]))
+
+
+@pytest.mark.usefixtures("forgotten")
+def test_tasks_of_a_file(tmp_path, capsys):
+    one, two = tmp_path / "one_task.py", tmp_path / "two_tasks.py"
+    one.write_text(TASK_FILE.replace("NAME", "first"))
+    call("sample", str(one), "-n", "3", "--set", "d=6", "k=2")
+    assert len(capsys.readouterr().out.splitlines()) >= 3
+    text = TASK_FILE.replace("NAME", "second")
+    two.write_text(text + text.replace("second-one", "second-two").replace("class Mine", "class Other"))
+    call("sample", f"{two}:second-two", "-n", "1", "--json")
+    assert json.loads(capsys.readouterr().out)["task"]["name"] == "second-two"
+
+
+@pytest.mark.usefixtures("forgotten")
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("none_of_it.py", "x = 1", "registers no task"),
+        (
+            "both.py",
+            TASK_FILE.replace("NAME", "a") + TASK_FILE.replace("NAME", "b"),
+            "registers a-one, b-one; name one",
+        ),
+        ("both.py:a-ine", TASK_FILE.replace("NAME", "a") + TASK_FILE.replace("NAME", "b"), "Did you mean 'a-one'"),
+    ],
+)
+def test_a_file_without_the_one_task_is_an_input_error(tmp_path, monkeypatch, name, text, said):
+    monkeypatch.chdir(tmp_path)
+    Path(name.partition(":")[0]).write_text(text)
+    with pytest.raises(InputError, match=said):
+        asked(name, [], None)
 
 
 class Letters(Task, WritesText):

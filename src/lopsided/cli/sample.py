@@ -32,7 +32,7 @@ def sample(
     Parameters
     ----------
     task
-        Name of a task, for example arithmetic.
+        Name of a task, for example arithmetic; or a Python file that registers one (FILE.py, or FILE.py:NAME).
     n
         Samples to print.
     set_

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, cast, get_args
 
 import jax
@@ -18,6 +19,7 @@ from lopsided.core.keys import stream
 from lopsided.core.skills import Skills
 from lopsided.core.task import RankOrder, SampleContext, SkillLaw, Split, Task, WritesText, latent_of, n_skills
 from lopsided.runs.overrides import value_of
+from lopsided.runs.targets import program
 from lopsided.skills.ranks import skill_at_rank
 from lopsided.text.pieces import END
 
@@ -77,7 +79,9 @@ class Asked:
 
 
 def asked_for(task: str, overrides: Sequence[str], law: str | None, rank_order: str, split: str, seed: int) -> Asked:
-    """The request that these words make. Raises `InputError` for any that is wrong."""
+    """The request that these words make. `task` is a name, or a Python file that registers a task (see `task_named`).
+    Raises `InputError` for any that is wrong."""
+    task = task_named(task)
     data: dict[str, Any] = {"name": task}
     for override in overrides:
         key, equals, text = override.partition("=")
@@ -98,6 +102,22 @@ def asked_for(task: str, overrides: Sequence[str], law: str | None, rank_order: 
         raise InputError(f"--law {law!r}: task {task!r} has no skills to shape")
     shape = _law(law or "uniform", max(count, 1))
     return Asked(built, shape, cast(RankOrder, rank_order), cast(Split, split), seed)
+
+
+def task_named(asked: str) -> str:
+    """The name as it is; of `FILE.py` the one task that the file registers, of `FILE.py:NAME` that one. The file is
+    executed."""
+    file, ending, name = asked.partition(".py:") if ".py:" in asked else (asked.removesuffix(".py"), asked[-3:], "")
+    if not ending.startswith(".py"):
+        return asked
+    module = program(Path(f"{file}.py"), "task file")
+    own = sorted(n for n, cls in registry.registered("task").items() if cls.__module__ == module.__name__)
+    if name and name not in own:
+        raise unknown(f"task of {file}.py", name, own)
+    if not name and len(own) != 1:
+        several = f"registers {', '.join(own)}; name one, as {file}.py:{own[0]}" if own else ""
+        raise InputError(f"task file '{file}.py': {several or 'registers no task: @register above its class'}")
+    return name or own[0]
 
 
 def _law(text: str, count: int) -> Skills:
