@@ -22,7 +22,7 @@ from lopsided.core.one_of import OneOf, part_of
 from lopsided.core.optimizer import Optimizer
 from lopsided.core.plan import Plan, streams_of
 from lopsided.core.probe import Probe
-from lopsided.core.shapes import Classes, Scalar
+from lopsided.core.shapes import Classes, Scalar, Tokens, Vectors
 from lopsided.core.skills import Skills
 from lopsided.core.task import LossName, RankOrder, Task, n_skills
 from lopsided.core.training_set import TrainingSet
@@ -67,6 +67,7 @@ class Spec(Config):
         self._check_groups()
         registry.engine_of(self).check(self)
         self._check_loss()
+        self._check_positions()
         _parameter_names(self.model, self.task)  # raises where the model cannot read the task's inputs
         if not n_skills(self.task) and self.skills != registry.build("skills", "uniform"):
             raise InputError(f"skills: task {self.task.name!r} has no skills to shape")
@@ -79,6 +80,15 @@ class Spec(Config):
             raise InputError(f"loss = {self.loss!r}: task {self.task.name!r} takes {valid}")
         if self.loss == "logistic" and isinstance(self.task.outputs, Scalar) and not self.task.outputs.signs:
             raise InputError("loss = 'logistic': only for tasks whose targets are +-1")
+
+    def _check_positions(self) -> None:
+        """Answers are read at positions that inputs have. (JAX would read the last one in place of one beyond it.)"""
+        inputs, outputs = self.task.inputs, self.task.outputs
+        if isinstance(inputs, Tokens | Vectors) and isinstance(outputs, Classes):
+            for place in outputs.read or ():
+                if not 0 <= place < inputs.length:
+                    valid = f"valid are positions 0 to {inputs.length - 1}"
+                    raise InputError(f"task {self.task.name!r}: answers are read at {place}; {valid}")
 
     def _check_groups(self) -> None:
         """Patterns name parameters, and the optimizer can give them rates of their own."""
