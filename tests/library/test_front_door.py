@@ -234,11 +234,11 @@ def test_check_names_what_cannot_be(wrong, said):
 
 
 def test_a_spec_reads_answers_only_where_inputs_are():
-    settings = dict(model=lop.models.Transformer(layers=1, width=8, heads=1), plan=lop.plans.Online(batch=4),
-        optimizer=lop.optim.AdamW(lr=0.01), loss="cross-entropy", steps=100)  # fmt: skip
-    lop.Spec(task=Reads(), **settings)
+    model, plan = lop.models.Transformer(layers=1, width=8, heads=1), lop.plans.Online(batch=4)
+    optimizer, loss = lop.optim.AdamW(lr=0.01), "cross-entropy"
+    sound = lop.Spec(task=Reads(), model=model, plan=plan, optimizer=optimizer, loss=loss, steps=100)
     with pytest.raises(lop.InputError, match="answers are read at 3; valid are positions 0 to 2"):
-        lop.Spec(task=Reads(place=3), **settings)
+        sound.replace(task=Reads(place=3))
 
 
 @pytest.mark.parametrize("name", registered("task"))
