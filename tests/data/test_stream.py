@@ -70,9 +70,45 @@ def test_counts_are_within_one_at_every_block_edge():
     s = stream("power law")
     cells = GROUPS.cell[s.at(np.arange(TOTAL))]
     for b in range(1, 10):
-        edge = s._block(0, b)[0]
+        edge = s._order.block(0, b)[0]
         counts = np.bincount(cells[:edge], minlength=GROUPS.n_cells)
-        assert np.abs(counts - b * s._block_length * s.schedule.weight[0]).max() <= 1
+        assert np.abs(counts - b * s._order.length * s.schedule.weight[0]).max() <= 1
+
+
+@pytest.mark.parametrize("total", [2000, 9600, 20_005, 100_000])
+@pytest.mark.parametrize("replacement", [False, True])
+def test_what_is_drawn_follows_a_schedule(total, replacement):
+    """In short runs too: blocks of 16,384 positions were shuffled over all changes inside them."""
+    groups = ld.Groups(np.arange(3000) % 30)
+    anneal = ld.Stream(groups, ld.Anneal(1.5, 0, begin=0.1, finish=0.9), total, replacement=replacement)
+    first = groups.cell[anneal.at(np.arange(total))] == 0
+    for part, share in zip(np.array_split(first, 10), np.arange(10) / 10 + 0.05, strict=True):
+        law = np.arange(1.0, 31) ** -(1.5 * np.clip((0.9 - share) / 0.8, 0, 1))
+        p, n = law[0] / law.sum(), len(part)
+        assert abs(part.mean() - p) < 5 * np.sqrt(p * (1 - p) / n) + 0.01
+    only = [np.eye(30)[i] for i in (0, 1, 2)]
+    turns = ld.Stream(groups, ld.Curriculum((1 / 3, 2 / 3, 1), only), total, replacement=replacement)
+    found = groups.cell[turns.at(np.arange(total))]
+    edges = np.round(np.array([0, 1 / 3, 2 / 3, 1]) * total).astype(int)
+    for i, (a, b) in enumerate(itertools.pairwise(edges)):
+        assert (found[a + 2 : b - 2] == i).all()  # an edge may be rounded
+
+
+@given(
+    st.lists(st.integers(1, 999), min_size=1, max_size=6, unique=True).map(sorted),
+    st.integers(1000, 3000),
+    st.booleans(),
+)
+def test_every_phase_and_stretch_comes_whatever_the_total(thousandths, total, thirds):
+    """The share of a rounded position may lie before the edge that it stands for."""
+    until = (*(t / (999 if thirds else 1000) for t in thousandths if t < 999), 1.0)
+    shares = tuple(np.linspace(0.1, 1, len(until)))
+    s = ld.Stream(5000, ld.Phases(until, shares), total)
+    edges = [0, *(round(u * total) for u in until)]
+    lengths = {i: b - a for i, (a, b) in enumerate(itertools.pairwise(edges)) if b > a}
+    assert np.diff(np.append(s.schedule.start, total)).tolist() == list(lengths.values())
+    sizes = [shares[i] * 5000 for i in lengths]
+    assert np.abs(s.schedule.subset[:, 0] - sizes).max() <= 1
 
 
 @each_shape

@@ -46,8 +46,7 @@ def exponent(counts: np.ndarray) -> float:
 def _off(stream: Stream, groups: Groups) -> float:
     """Where examples need several skills not every law can be reached: the largest total variation of any stage."""
     s, worst = stream.schedule, 0.0
-    ends = np.append(s.start[1:], s.total)
-    for weight, a, b in zip(s.weight, s.start / s.total, ends / s.total, strict=True):
+    for weight, a, b in zip(s.weight, s.begin, s.end, strict=True):
         wanted = stream.shape.weights(groups, float(a), float(b), stream.seed)
         if wanted is not None:
             wanted = np.where(groups.size > 0, wanted, 0.0)

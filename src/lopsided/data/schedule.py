@@ -19,6 +19,8 @@ class Schedule(NamedTuple):
     """S stages, C cells."""
 
     start: np.ndarray  # (S,) first position of each stage
+    begin: np.ndarray  # (S,) the share of the run at which it begins, as the shape says it
+    end: np.ndarray  # (S,) and at which it ends
     weight: np.ndarray  # (S, C) how often each cell comes, summing to 1
     subset: np.ndarray  # (S, C) examples of each cell that are drawn from
     phase: np.ndarray  # (S,) number of the subset that a stage draws from
@@ -42,14 +44,16 @@ class Schedule(NamedTuple):
 def schedule(groups: Groups | int, shape: Shape, total: int, seed: int, cap: float | None) -> Schedule:
     """Raises `InputError` for a shape that leaves nothing to draw, or a cap that cannot be met."""
     edges = np.array(sorted({float(e) for e in shape.edges()}))
-    start = np.unique(np.round(edges * total).astype(np.int64))
-    start = start[start < total]
+    rounded = np.round(edges * total).astype(np.int64)
+    start = np.unique(rounded[rounded < total])
+    # A shape is asked at its own edges: the share of a rounded position may lie on either side of one.
+    begin = edges[np.searchsorted(rounded, start, side="right") - 1]
+    end = np.append(begin[1:], 1.0)
     sizes = np.array([groups]) if isinstance(groups, int) else groups.cell_size
     examples = int(sizes.sum())
     offset = unit(bits(key(seed, "offset"), np.arange(len(sizes), dtype=U)))
-    ends = np.append(start[1:], total) / total
-    shares = np.array([shape.subset(a / total, examples, total) for a in start])
-    weight = _weights(groups, shape, start / total, ends, seed)
+    shares = np.array([shape.subset(float(share), examples, total) for share in begin])
+    weight = _weights(groups, shape, begin, end, seed)
     subset = np.clip(np.floor(shares[:, None] * sizes + offset), np.minimum(sizes, 1), sizes).astype(np.int64)
     phase = np.cumsum(np.concatenate([[0], np.diff(shares) != 0])).astype(int)
     length = np.diff(np.append(start, total)).astype(float)
@@ -60,7 +64,7 @@ def schedule(groups: Groups | int, shape: Shape, total: int, seed: int, cap: flo
     for i in range(1, len(start)):
         if phase[i] == phase[i - 1]:
             base[i] = base[i - 1] + length[i - 1] * weight[i - 1]
-    return Schedule(start, weight, subset, phase, phase_start, base, offset, total)
+    return Schedule(start, begin, end, weight, subset, phase, phase_start, base, offset, total)
 
 
 def _weights(groups: Groups | int, shape: Shape, begins: np.ndarray, ends: np.ndarray, seed: int) -> np.ndarray:

@@ -17,27 +17,26 @@ from lopsided.data.groups import Groups
 from lopsided.data.permutation import LARGEST, permuted, permuted_by_one
 from lopsided.data.schedule import schedule
 from lopsided.data.shapes import Shape
+from lopsided.data.stratified import Stratified, forget
 from lopsided.data.words import U, below, bits, key, unit, word
 
-BLOCK = 1 << 14
 AHEAD = 4096
 """Small requests are answered from so many positions, made at once."""
-KEPT = 16
-KEPT_EXAMPLES = 2**22
-"""Blocks that were made are kept up to so many indices (32 MiB), so that scattered positions do not make them anew."""
 LONGEST = 2**62
 
 
 class Stream:
     """`shape` over `groups` (or over N examples without skills, given as a number) for `total` samples.
 
-    *Stratified* (the default): at the edges of blocks of 16,384 positions, and at the end of a phase, each skill has
-    come as often as its expectation says, within 1. At every position the visits of a skill's examples differ by at
-    most 1; their order is shuffled anew in every epoch. With
-    `replacement`, every sample is drawn on its own, as lopsided's plan `fixed` does.
+    *Stratified* (the default): a stretch of constant frequencies is cut into blocks of at most 16,384 positions (or of
+    two for each skill, if that is more). At the end of a block each skill has come as often as its expectation says,
+    within 1; where the block ends is rounded too, by about .3 sqrt(skills) positions. At every position of a phase the
+    visits of a skill's examples differ by at most 1; their order is shuffled anew in every epoch. With `replacement`,
+    every sample is drawn on its own, as lopsided's plan `fixed` does.
 
-    `cap`: no example comes more often than this; what a rare skill cannot give goes to the others in proportion.
-    Raises `InputError` for what cannot be done.
+    `cap`: how often an example is expected to come, at most; what a rare skill cannot give goes to the others in
+    proportion. Every phase rounds on its own, so an example may come once more for each; with `replacement`, chance
+    adds to it. Raises `InputError` for what cannot be done.
     """
 
     def __init__(
@@ -49,6 +48,12 @@ class Stream:
         cap: float | None = None,
         replacement: bool = False,
     ):
+        if isinstance(groups, np.integer):
+            groups = int(groups)
+        if not isinstance(groups, (Groups, int)):
+            raise InputError(
+                f"groups: a {type(groups).__name__} is none; valid are Groups(labels), or a number of examples"
+            )
         examples = groups if isinstance(groups, int) else groups.n_examples
         if not 1 <= examples < LARGEST:
             raise InputError(f"groups: {examples:,} examples; between 1 and 2^31")
@@ -59,9 +64,8 @@ class Stream:
         self.groups, self.shape, self.total, self.seed = groups, shape, int(total), int(seed)
         self.cap, self.replacement, self.n_examples = cap, bool(replacement), examples
         self.schedule = schedule(groups, shape, self.total, self.seed, cap)
-        self._alone = isinstance(groups, int) or groups.n_cells == 1
-        self._edges: dict[tuple[int, int], tuple[int, np.ndarray, np.ndarray]] = {}
-        self._made: dict[tuple[int, int], np.ndarray] = {}
+        several = isinstance(groups, Groups) and groups.n_cells > 1
+        self._order = Stratified(groups, self.schedule, self.seed) if several else None
         self._ahead: dict[int, np.ndarray] = {}
         self._cumulative: dict[int, np.ndarray] = {}
 
@@ -86,7 +90,7 @@ class Stream:
         if first != last:
             return self._at(n)
         if first not in self._ahead:
-            _forget(self._ahead)
+            forget(self._ahead)
             begin = first * AHEAD
             self._ahead[first] = self._at(np.arange(begin, min(begin + AHEAD, self.total)))
         return self._ahead[first][n - first * AHEAD]
@@ -98,29 +102,24 @@ class Stream:
             here = slice(None) if (stage == i).all() else np.flatnonzero(stage == i)
             if self.replacement:
                 out[here] = self._drawn(int(i), n[here])
-            elif self._alone:
+            elif self._order is None:
                 out[here] = self._permuted(int(i), n[here])
             else:
-                out[here] = self._stratified(int(i), n[here])
+                out[here] = self._order.at(int(i), n[here])
         return out
-
-    @cached_property
-    def _members(self) -> tuple[np.ndarray, np.ndarray]:
-        assert isinstance(self.groups, Groups)
-        return self.groups.members(self.seed)
 
     def _drawn(self, i: int, n: np.ndarray) -> np.ndarray:
         """With replacement: a cell by inversion, an example of its subset."""
         counter = n.astype(U)
         subset = self.schedule.subset[i]
-        if self._alone:
+        if self._order is None:
             return self._member(below(bits(key(self.seed, "example"), counter), int(subset[0])), int(subset[0]))
         if i not in self._cumulative:
             total = np.cumsum(self.schedule.weight[i])
             self._cumulative[i] = total / total[-1]
         cell = np.searchsorted(self._cumulative[i], unit(bits(key(self.seed, "cell"), counter)), side="right")
         place = below(bits(key(self.seed, "example"), counter), subset[cell])
-        member, begins = self._members
+        member, begins = self._order.members
         return member[begins[cell] + place].astype(np.int64)
 
     def _permuted(self, i: int, n: np.ndarray) -> np.ndarray:
@@ -141,82 +140,6 @@ class Stream:
         if size != self.n_examples:
             place = permuted_by_one(word(key(self.seed, "member order"), 0), place.astype(np.uint32), self.n_examples)
         return place.astype(np.int64)
-
-    def _stratified(self, i: int, n: np.ndarray) -> np.ndarray:
-        t = n - int(self.schedule.phase_start[i])
-        out = np.empty(n.shape, np.int64)
-        todo = np.arange(n.size)
-        length = self._block_length
-        while todo.size:
-            x = int(t[todo[0]])
-            b = x // length
-            while self._block(i, b)[0] > x:
-                b -= 1
-            while self._block(i, b)[0] + self._block(i, b)[2][-1] <= x:
-                b += 1
-            first, _, cumulative = self._block(i, b)
-            place = t[todo] - first
-            inside = (place >= 0) & (place < cumulative[-1])
-            out[todo[inside]] = self._examples(i, b)[place[inside]]
-            todo = todo[~inside]
-        return out
-
-    @property
-    def _block_length(self) -> int:
-        return max(BLOCK, 2 * self.schedule.weight.shape[1])
-
-    @property
-    def _kept(self) -> int:
-        return max(KEPT, KEPT_EXAMPLES // self._block_length)
-
-    def _edge(self, i: int, b: int) -> int:
-        """First position (nominally) of a block of stage i's phase; the phase's end is an edge, too. Blocks behind it
-        serve the few positions by which rounded counts fall short."""
-        s = self.schedule
-        later = np.flatnonzero(s.phase > s.phase[i])
-        end = (int(s.start[later[0]]) if later.size else s.total) - int(s.phase_start[i])
-        whole = -(-end // self._block_length)
-        return b * self._block_length if b < whole else end + (b - whole) * self._block_length
-
-    def _counts(self, i: int, edge: int) -> np.ndarray:
-        """(C,) samples of each cell in the first `edge` positions of stage i's phase."""
-        s = self.schedule
-        position = edge + int(s.phase_start[i])
-        same = np.flatnonzero(s.phase == s.phase[i])
-        j = int(same[max(0, int(np.searchsorted(s.start[same], position, side="right")) - 1)])
-        return np.floor(s.base[j] + (position - int(s.start[j])) * s.weight[j] + s.offset).astype(np.int64)
-
-    def _block(self, i: int, b: int) -> tuple[int, np.ndarray, np.ndarray]:
-        """(first position in the phase, samples of each cell before, cumulative samples of each cell) of a block."""
-        name = int(self.schedule.phase[i]), b
-        if name not in self._edges:
-            _forget(self._edges, self._kept)
-            before, after = (self._counts(i, self._edge(i, edge)) for edge in (b, b + 1))
-            self._edges[name] = int(before.sum()), before, np.cumsum(after - before)
-        return self._edges[name]
-
-    def _examples(self, i: int, b: int) -> np.ndarray:
-        """All examples of a block, in order."""
-        s = self.schedule
-        name = int(s.phase[i]), b
-        if name not in self._made:
-            _forget(self._made, self._kept)
-            _, before, cumulative = self._block(i, b)
-            length = int(cumulative[-1])
-            counts = np.diff(cumulative, prepend=0)
-            cell = np.repeat(np.arange(len(counts), dtype=np.uint32), counts)
-            occurrence = (before - np.concatenate([[0], cumulative[:-1]]))[cell] + np.arange(length)
-            size = s.subset[i].astype(np.uint32)[cell]
-            epoch = occurrence // size
-            place = (occurrence - epoch * size).astype(np.uint32)
-            words = bits(key(self.seed, "epoch", name[0]), (cell.astype(U) << U(40)) ^ epoch.astype(U))
-            member, begins = self._members
-            examples = member[begins[cell] + permuted(words, place, size)].astype(np.int64)
-            shuffle = bits(key(self.seed, "block", name[0]), (U(b) << U(32)) + np.arange(length, dtype=U))
-            held = s.subset[i].clip(1)
-            spans = before // held != (before + np.maximum(counts, 1) - 1) // held
-            self._made[name] = _placed(examples, cell, spans[cell], shuffle)
-        return self._made[name]
 
     def batch(self, step: int, batch: int, rank: int = 0, world: int = 1) -> np.ndarray:
         """Indices of a rank's part of the global batch of `batch` samples at a step."""
@@ -260,31 +183,7 @@ class Stream:
 
     def __getstate__(self) -> dict[str, object]:
         """Without what was made: workers get a copy."""
-        made = ("_edges", "_made", "_ahead", "_cumulative")
-        return {k: ({} if k in made else v) for k, v in self.__dict__.items() if k != "_members"}
-
-
-def _placed(examples: np.ndarray, cell: np.ndarray, spans: np.ndarray, words: np.ndarray) -> np.ndarray:
-    """A block's examples, which come by cell and occurrence, in a random order. Where a cell's epoch ends inside the
-    block (`spans`), its occurrences come in order of place: one epoch before the next."""
-    # Places are sorted by random words that hold the place in their lowest bits.
-    low = U(max(1, (len(examples) - 1).bit_length()))
-    mask, number = (U(1) << low) - U(1), np.arange(len(examples), dtype=U)
-    place = np.empty(len(examples), np.uint32)
-    place[(np.sort((words >> low) << low | number) & mask).astype(np.intp)] = number
-    made = np.empty(len(examples), np.int64)
-    made[place] = examples
-    several = np.flatnonzero(spans)
-    if several.size:
-        wide = np.uint32 if int(cell[-1]).bit_length() + int(low) <= 32 else U
-        keys = np.sort(cell[several].astype(wide) << wide(low) | place[several].astype(wide))
-        made[(keys & wide(mask)).astype(np.intp)] = examples[several]
-    return made
-
-
-def _forget(cache: dict, kept: int = KEPT) -> None:
-    while len(cache) >= kept:
-        cache.pop(next(iter(cache)))
+        return {**self.__dict__, "_ahead": {}, "_cumulative": {}}
 
 
 def _said(shape: Shape) -> str:
