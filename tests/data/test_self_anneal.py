@@ -96,3 +96,20 @@ def test_what_cannot_be_is_refused(wrong):
 def test_the_state_of_something_else_is_refused():
     with pytest.raises(InputError, match="SelfAnneal"):
         ranks(1)[0].load_state_dict({"position": 0, "stream": "x", "log": []})
+
+
+@pytest.mark.parametrize("other", [{"start": 3.0}, {"goal": 0.5}, {"window": 20.0}, {"chance": 0.1}])
+def test_the_state_of_another_rule_is_refused(other):
+    groups = ld.Groups(np.arange(1000) % 10)
+    state = ld.SelfAnneal(groups, 1000, 100).state_dict()
+    with pytest.raises(InputError, match="another stream"):
+        ld.SelfAnneal(groups, 1000, 100, **other).load_state_dict(state)
+    ld.SelfAnneal(groups, 1000, 100, **other).load_state_dict(state, allow_other=True)
+
+
+@pytest.mark.parametrize("accuracy", [2.3, 45.0, -0.1, float("nan"), [0.5, 0.5]])
+def test_what_is_no_share_is_refused(accuracy):
+    sampler = ld.SelfAnneal(ld.Groups(np.arange(1000) % 10), 1000, 100)
+    with pytest.raises(InputError, match="from 0 to 1"):
+        sampler.report(accuracy)
+    assert sampler.exponent == 1.5

@@ -160,6 +160,32 @@ def test_a_cap_is_kept(name):
     assert s.schedule.epochs().max() <= 30 * (1 + 1e-6)
 
 
+@given(st.integers(0, 2**60), st.integers(2, 9), st.sampled_from(["uniform", "annealed", "power law", "curriculum"]))
+def test_a_cap_is_exact_without_phases(seed, cap, name):
+    labels = np.random.default_rng(seed).zipf(1.5, 500).clip(max=30)
+    groups = ld.Groups(labels)
+    laws = {"uniform": ld.Uniform(), "annealed": ld.Anneal(1.0, 0), "power law": ld.PowerLaw(0.5), "curriculum":
+        ld.Curriculum((0.5, 1), [np.ones(groups.n_skills), np.arange(1.0, groups.n_skills + 1)])}  # fmt: skip
+    try:
+        s = ld.Stream(groups, laws[name], 450 * cap, seed, cap=cap)
+    except InputError:
+        return  # it cannot be met
+    assert np.bincount(s.at(np.arange(s.total))).max() <= cap
+
+
+def test_a_cap_that_leaves_no_room_ends():
+    groups = ld.Groups(np.arange(60) % 7)
+    s = ld.Stream(groups, ld.AsIs(), 60 * 3, cap=3)
+    visits = np.bincount(s.at(np.arange(s.total)), minlength=60)
+    assert visits.sum() == 180
+    assert visits.max() <= 4
+
+
+def test_huge_weights_are_weights():
+    s = ld.Stream(ld.Groups([0, 1, 2]), ld.Fixed([1e308] * 3), 99)
+    assert np.bincount(s.at(np.arange(99))).tolist() == [33, 33, 33]
+
+
 def test_with_replacement_counts_are_multinomial():
     s = stream("power law", replacement=True)
     counts = np.bincount(GROUPS.cell[s.at(np.arange(TOTAL))], minlength=GROUPS.n_cells)
@@ -220,6 +246,34 @@ def test_labels_may_be_texts_and_unknown():
     assert ld.Groups([[1, 2], [], [2]]).names == [1, 2, "unknown"]
 
 
+def columns():
+    """The same labels b, a, none, b in whatever people keep them in."""
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    texts = ["b", "a", None, "b"]
+    yield texts
+    yield [["b"], ["a"], [], ["b"]]
+    yield [{"b"}, {"a"}, set(), {"b"}]
+    yield [["b", None], ["a"], [None], ["b"]]
+    yield np.array(texts, object)
+    series = pandas.Series(texts)
+    yield from (series, series.values, series.astype("category"), series.astype("string"))
+    yield from (pyarrow.array(texts), pyarrow.chunked_array([texts[:2], texts[2:]]))
+
+
+def test_labels_come_in_columns_of_all_kinds():
+    for column in columns():
+        groups = ld.Groups(column)
+        assert groups.names == ["a", "b", "unknown"], type(column)
+        assert groups.cell[[0, 1, 3]].tolist() == [1, 0, 1]
+        assert groups.size.tolist() == [1, 2, 1]
+    pandas = pytest.importorskip("pandas")
+    for numbers in (pandas.Series([1, 2, None, 1]), pandas.Series([1, 2, None, 1], dtype="Int64"), [1, 2.0, np.nan, 1]):
+        groups = ld.Groups(numbers)
+        assert groups.names == [1, 2, "unknown"]
+        assert groups.size.tolist() == [2, 1, 1]
+    assert ld.Groups(["1", 1, "a"]).names == [1, "1", "a"]  # a number is not its text
+
+
 def test_skills_without_examples_never_come():
     s = ld.Stream(ld.Groups([5, 5, 9]), ld.Fixed({5: 1.0, 9: 0.0}), 100)
     assert set(s.at(np.arange(100)).tolist()) == {0, 1}
@@ -233,7 +287,7 @@ def test_the_exponent_of_data_is_found():
 
 def test_a_run_is_described_before_it_is_trained():
     said = stream("uniform").describe()
-    for words in ("200,000 samples", "exponent of the data as it is", "epochs", "at most"):
+    for words in ("200,000 samples", "exponent of the data as it is", "epochs", "come most"):
         assert words in said
     assert "warning" in ld.Stream(GROUPS, ld.PowerLaw(8.0, by="random"), 10**6).describe()
     assert ld.effective_share(ld.Stream(GROUPS, ld.AsIs(), TOTAL)) == pytest.approx(1, abs=0.01)
@@ -260,8 +314,30 @@ def test_a_state_is_a_position_and_knows_its_stream():
     assert ld.Stream(relabelled, SHAPES["annealed"], TOTAL, 5).fingerprint != s.fingerprint
 
 
+def test_the_name_of_a_stream_is_of_its_numbers_not_of_what_holds_them():
+    groups = ld.Groups(np.arange(6000) % 3)
+    names = {ld.Stream(groups, ld.Fixed(w), 100).fingerprint for w in (
+        [0.1, 0.2, 0.7], (0.1, 0.2, 0.7), np.array([0.1, 0.2, 0.7]), [np.float64(0.1), 0.2, 0.7],
+    )}  # fmt: skip
+    assert len(names) == 1
+    one, two = (ld.Stream(groups, ld.Fixed(w), 100).fingerprint for w in ({0: 1, 2: 3}, {2: 3.0, 0: 1.0}))
+    assert one == two
+    near = ld.Stream(groups, ld.Curriculum((0.5, 1), np.array([[0.1, 0.2, 0.7], [1, 1, 1]])), 100)
+    nearer = ld.Stream(groups, ld.Curriculum((0.5, 1), np.array([[0.1 + 1e-12, 0.2, 0.7], [1, 1, 1]])), 100)
+    assert near.fingerprint != nearer.fingerprint
+    many = ld.Groups(np.arange(6000))
+    weights = np.ones((2, 6000))
+    other = weights.copy()
+    other[1, 3000] = 2
+    assert len({ld.Stream(many, ld.Curriculum((0.5, 1), w), 100).fingerprint for w in (weights, other)}) == 2
+
+
 BAD = {
+    "labels in place of groups": (lambda: ld.Stream([1, 2, 3], ld.Uniform(), 10), "valid are Groups"),
     "skills of floats": (lambda: ld.Groups([0.5, np.nan]), "labels"),
+    "skills of dates": (lambda: ld.Groups(np.array(["2026-01-01"], "M8[D]")), "labels"),
+    "skills of fractions": (lambda: ld.Groups([[1.5], [2.0]]), "1.5 is a float"),
+    "a skill called unknown": (lambda: ld.Groups([["unknown"], [], ["x"]]), "name yours differently"),
     "no skills": (lambda: ld.Groups([]), "labels"),
     "NaN weights": (lambda: ld.Stream(GROUPS, ld.Fixed(np.full(GROUPS.n_skills, np.nan)), 10), "weights"),
     "negative weights": (lambda: ld.Stream(GROUPS, ld.Fixed(-np.ones(GROUPS.n_skills)), 10), "weights"),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lopsided.core.errors import InputError
 from lopsided.data.groups import Groups
 from lopsided.data.shapes import AsIs, Phases, Shape
-from lopsided.data.steered import Decision, Steered
+from lopsided.data.steered import Decision, Steered, require_share
 from lopsided.data.stream import Stream
 
 
@@ -36,7 +36,7 @@ class AutoSchedule(Steered):
             raise InputError(f"shares = {tuple(shares)}: valid are rising numbers above 0, up to 1")
         shape = law or AsIs()
         streams = [Stream(groups, shape & Phases((1.0,), (share,)), total, seed) for share in shares]
-        super().__init__(streams, batch, rank, world)
+        super().__init__(streams, batch, rank, world, (goal, epochs))
         self.goal, self.epochs = goal, epochs
 
     @property
@@ -47,6 +47,7 @@ class AutoSchedule(Steered):
     def report(self, accuracy: float) -> Decision:
         """(first position, number of the subset) of the next subset if it is time for it, else None. Changes nothing:
         `follow` does."""
+        require_share(accuracy)
         begin, phase = self.log[-1]
         if phase + 1 == len(self.streams):
             return None

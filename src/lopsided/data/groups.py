@@ -12,14 +12,16 @@ from lopsided.data.permutation import LARGEST
 from lopsided.data.words import U, bits, key
 
 MOST_CELLS = 10**6
+UNKNOWN = "unknown"
+VALID = "valid is one label (integer or text) for each example, or a list of labels each"
 
 
 class Groups:
     """The examples of a data set, grouped by the skill that each one needs.
 
     `skills`: (N,) a label (integer or text) for each example; or (N, K), or N lists, where examples need several;
-    entries equal to `unknown` do not count. An example without any label belongs to a skill of its own, `unknown`,
-    the last one.
+    entries equal to `unknown`, None and NaN do not count. An example without any label belongs to a skill of its own,
+    "unknown", the last one.
     Raises `InputError` for labels of any other form.
 
     Examples that need the same skills form a *cell*. With one skill each, cells are skills.
@@ -27,8 +29,10 @@ class Groups:
 
     def __init__(self, skills: Any, unknown: Any = -1):
         rows, cells_of = _cells(skills, unknown)
-        labels = sorted({label for row in rows for label in row}, key=lambda x: (isinstance(x, str), x))
-        self.names: list[Any] = [*labels, *(["unknown"] if any(not row for row in rows) else [])]
+        labels = sorted({label for row in rows for label in row}, key=_in_order)
+        if any(not row for row in rows) and UNKNOWN in labels:
+            raise InputError(f"skills: {UNKNOWN!r} is the skill of examples without a label; name yours differently")
+        self.names: list[Any] = [*labels, *([UNKNOWN] if any(not row for row in rows) else [])]
         number = {label: i for i, label in enumerate(labels)}
         sets = [[number[label] for label in row] or [len(labels)] for row in rows]
         self.n_examples, self.n_skills, self.n_cells = len(cells_of), len(self.names), len(sets)
@@ -79,10 +83,8 @@ class Groups:
 
 def _cells(skills: Any, unknown: Any) -> tuple[list[tuple[Any, ...]], np.ndarray]:
     """Labels of every cell, and each example's cell."""
-    if isinstance(skills, np.ndarray) or not isinstance(skills, Sequence) or not any(_is_many(row) for row in skills):
-        array = np.asarray(skills)
-    else:
-        array = None
+    skills = skills.to_pylist() if hasattr(skills, "to_pylist") else skills  # of Arrow
+    array = _as_array(skills)
     if array is not None and array.ndim == 1 and array.size and array.dtype.kind in "iubUS":
         labels, cell = np.unique(array, return_inverse=True)
         rows = [() if label == unknown else (label.item(),) for label in labels]
@@ -91,8 +93,8 @@ def _cells(skills: Any, unknown: Any) -> tuple[list[tuple[Any, ...]], np.ndarray
             list(skills) if array is None else list(array) if array.ndim == 2 and array.dtype.kind in "iuUS" else []
         )
         if not listed:
-            raise InputError("skills: valid is one label (integer or text) for each example, or a list of labels each")
-        sets = [tuple(sorted(_plain(x) for x in np.atleast_1d(row) if _plain(x) != unknown)) for row in listed]
+            raise InputError(f"skills: {VALID}")
+        sets = [_labels(row, unknown) for row in listed]
         rows = list(dict.fromkeys(sets))
         number = {row: i for i, row in enumerate(rows)}
         cell = np.array([number[row] for row in sets])
@@ -103,8 +105,44 @@ def _cells(skills: Any, unknown: Any) -> tuple[list[tuple[Any, ...]], np.ndarray
     return rows, cell.astype(np.int64)
 
 
+def _as_array(skills: Any) -> np.ndarray | None:
+    """(N,) or (N, K) labels of one type; None for lists, and where types differ or some are missing. (A column of text
+    of pandas or of Arrow is an array of objects.)"""
+    if isinstance(skills, Sequence) and any(_is_many(row) or row is None for row in skills):
+        return None
+    array = np.asarray(skills)
+    if array.dtype.kind == "U" and isinstance(skills, Sequence) and not all(isinstance(x, str) for x in skills):
+        return None  # NumPy made texts of numbers
+    if array.dtype.kind == "O" and array.ndim == 1:
+        return np.array(array.tolist()) if all(isinstance(label, str) for label in array) else None
+    missing = array.dtype.kind == "f" and np.isnan(array).any() and not np.isnan(array).all()
+    return None if missing and array.ndim == 1 else array  # a column of integers with missing ones is one of floats
+
+
+def _labels(row: Any, unknown: Any) -> tuple[Any, ...]:
+    """The labels of an example, sorted, without those that are missing. Raises `InputError` for any of another type."""
+    found = []
+    for label in map(_plain, row if _is_many(row) else [row]):
+        if _is_missing(label) or (type(label) is type(unknown) and label == unknown):
+            continue
+        if isinstance(label, float) and label.is_integer():
+            label = int(label)
+        if not isinstance(label, (int, str)):
+            raise InputError(f"skills: {label!r} is a {type(label).__name__}; {VALID}")
+        found.append(label)
+    return tuple(sorted(found, key=_in_order))
+
+
+def _in_order(label: Any) -> tuple[bool, Any]:
+    return isinstance(label, str), label
+
+
+def _is_missing(label: Any) -> bool:
+    return label is None or type(label).__name__ == "NAType" or (isinstance(label, float) and label != label)
+
+
 def _is_many(row: Any) -> bool:
-    return isinstance(row, (list, tuple, np.ndarray, set))
+    return isinstance(row, (list, tuple, np.ndarray, set, frozenset))
 
 
 def _plain(label: Any) -> Any:

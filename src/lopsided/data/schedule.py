@@ -90,6 +90,8 @@ def _target(skills: np.ndarray, groups: Groups, at: float) -> np.ndarray:
     if not np.isfinite(skills).all() or (skills < 0).any():
         raise InputError(f"weights: have to be numbers of at least 0, at {at:.3g} of the run they are not")
     present = np.where(groups.size > 0, skills, 0.0)
+    if present.max() > 1e300:
+        present = present / present.max()  # their sum may be infinite
     if present.sum() <= 0:
         raise InputError(f"weights: at {at:.3g} of the run no skill that has examples has a weight")
     return present / present.sum()

@@ -9,7 +9,7 @@ import numpy as np
 from lopsided.core.errors import InputError
 from lopsided.data.groups import Groups
 from lopsided.data.shapes import By, PowerLaw
-from lopsided.data.steered import Decision, Steered
+from lopsided.data.steered import Decision, Steered, require_share
 from lopsided.data.stream import Stream
 
 LEVELS = 31
@@ -49,7 +49,7 @@ class SelfAnneal(Steered):
             )
         exponents = np.linspace(start, 0.0, LEVELS)
         streams = [Stream(groups, PowerLaw(float(alpha), by=by), total, seed) for alpha in exponents]
-        super().__init__(streams, batch, rank, world)
+        super().__init__(streams, batch, rank, world, (start, goal, window, chance))
         self.start, self.goal, self.window, self.chance = start, goal, window, chance
         self._exponent, self._right = start, 0.0
 
@@ -59,7 +59,9 @@ class SelfAnneal(Steered):
         return self.start * (1 - self.current / (LEVELS - 1))
 
     def report(self, accuracy: float) -> Decision:
-        """Hear the accuracy of a step. (first position, number of the exponent) if it changes, else None."""
+        """Hear the accuracy of a step. (first position, number of the exponent) if it changes, else None. Raises
+        `InputError` for what is no share of right answers."""
+        require_share(accuracy)
         right = (float(accuracy) - self.chance) / (1 - self.chance)
         self._right += (right - self._right) / self.window
         moved = self._exponent - self.start * (self._right - self.goal) / (SLOWER * self.window)

@@ -26,6 +26,11 @@ class Shape:
     def __and__(self, other: Shape) -> Shape:
         return Product((*_factors(self), *_factors(other)))
 
+    @property
+    def reads_sizes(self) -> bool:
+        """Whether it has to know how many examples a skill has."""
+        return False
+
     def edges(self) -> Sequence[float]:
         """Shares of the run, from 0 on, at which something changes."""
         return (0.0,)
@@ -44,6 +49,10 @@ class Product(Shape):
     """Several shapes at once."""
 
     factors: tuple[Shape, ...]
+
+    @property
+    def reads_sizes(self) -> bool:
+        return any(factor.reads_sizes for factor in self.factors)
 
     def edges(self) -> Sequence[float]:
         return sorted({edge for factor in self.factors for edge in factor.edges()})
@@ -75,6 +84,8 @@ class Uniform(Shape):
 class AsIs(Shape):
     """Every skill as often as in the data."""
 
+    reads_sizes = property(lambda self: True)
+
     def weights(self, groups: Groups, begin: float, end: float, seed: int) -> np.ndarray:
         return groups.size.astype(float)
 
@@ -86,6 +97,8 @@ class PowerLaw(Shape):
 
     alpha: float
     by: By = "frequency"
+
+    reads_sizes = property(lambda self: self.by == "frequency")
 
     def __post_init__(self) -> None:
         _require_exponent("alpha", self.alpha)
@@ -102,6 +115,8 @@ class Binned(Shape):
     alpha: float
     bins: int
     by: By = "frequency"
+
+    reads_sizes = property(lambda self: self.by == "frequency")
 
     def __post_init__(self) -> None:
         _require_exponent("alpha", self.alpha)
@@ -129,6 +144,8 @@ class Anneal(Shape):
     finish: float = 0.9
     by: By = "frequency"
 
+    reads_sizes = property(lambda self: self.by == "frequency")
+
     def __post_init__(self) -> None:
         _require_exponent("start", self.start)
         _require_exponent("end", self.end)
@@ -149,6 +166,8 @@ class Temperature(Shape):
     """Every skill ∝ (its number of examples)^(1/T): T = 1 is `AsIs`, a large T nearly `Uniform`."""
 
     T: float
+
+    reads_sizes = property(lambda self: True)
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.T) and self.T > 0):
@@ -194,6 +213,8 @@ class Phases(Shape):
     until: tuple[float, ...]
     shares: tuple[float, ...]
     of: Literal["data", "run"] = "data"
+
+    reads_sizes = property(lambda self: True)
 
     def __post_init__(self) -> None:
         _require_until(self.until, len(self.shares), "shares")

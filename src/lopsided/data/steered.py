@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from lopsided.core.errors import InputError
+from lopsided.data.state import fingerprint, position_of
 from lopsided.data.stream import Stream
 from lopsided.data.view import BatchSampler
 
@@ -26,9 +27,12 @@ class Steered(BatchSampler):
     afresh = True
     """Whether a stream begins at its first position when it is switched to, or goes on at the position of the run."""
 
-    def __init__(self, streams: Sequence[Stream], batch: int, rank: int = 0, world: int = 1):
+    def __init__(
+        self, streams: Sequence[Stream], batch: int, rank: int = 0, world: int = 1, rules: Sequence[float] = ()
+    ):
+        """`rules`: the numbers by which it is decided; a state belongs to them, too."""
         super().__init__(streams[-1], batch, rank, world)
-        self.streams = list(streams)
+        self.streams, self.rules = list(streams), tuple(rules)
         self.log: list[tuple[int, int]] = [(0, 0)]
         """(first position, number of the stream), one for each decision so far."""
 
@@ -70,11 +74,22 @@ class Steered(BatchSampler):
         return out
 
     def state_dict(self) -> dict[str, Any]:
-        return {**self.stream.state(self.position), "log": [list(entry) for entry in self.log]}
+        return {"position": self.position, "stream": self._name(), "log": [list(entry) for entry in self.log]}
+
+    def _name(self) -> str:
+        return fingerprint(type(self).__name__, self.rules, [stream.fingerprint for stream in self.streams])
 
     def load_state_dict(self, state: dict[str, Any], allow_other: bool = False) -> None:
         """Raises `InputError` for the state of another schedule, unless that is allowed."""
         if not isinstance(state, dict) or "log" not in state:
             raise InputError(f"state: valid is what `state_dict()` of a {type(self).__name__} gave")
-        self.position = self.stream.position_of(state, allow_other)
-        self.log = [(int(position), int(number)) for position, number in state["log"]]
+        log = [(int(position), int(number)) for position, number in state["log"]]
+        if not all(0 <= number < len(self.streams) for _, number in log):
+            raise InputError(f"state: it names stream {max(log, key=lambda e: e[1])[1]}; there are {len(self.streams)}")
+        self.position, self.log = position_of(state, self._name(), self.stream.total, allow_other), log
+
+
+def require_share(accuracy: Any) -> None:
+    """Raises `InputError` for what is no share of right answers: a loss, a percentage, NaN."""
+    if not (np.ndim(accuracy) == 0 and 0 <= float(accuracy) <= 1):
+        raise InputError(f"accuracy = {accuracy!r}: the share of answers that were right, from 0 to 1")

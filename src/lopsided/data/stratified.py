@@ -25,7 +25,7 @@ KEPT_EXAMPLES = 2**22
 class Stratified:
     """Positions of stages that all draw from several cells."""
 
-    def __init__(self, groups: Groups, schedule: Schedule, seed: int):
+    def __init__(self, groups: Groups, schedule: Schedule, seed: int, cap: float | None = None):
         self.groups, self.schedule, self.seed = groups, schedule, seed
         cells = schedule.weight.shape[1]
         self.length = max(BLOCK, 2 * cells)
@@ -34,6 +34,17 @@ class Stratified:
         self._kept = max(KEPT, KEPT_EXAMPLES // self.length)
         self._edges: dict[tuple[int, int], tuple[int, np.ndarray, np.ndarray]] = {}
         self._made: dict[tuple[int, int], np.ndarray] = {}
+        self._most: np.ndarray | None = None
+        if cap is not None and schedule.phase[-1] == 0:
+            self._most = self._at_most(np.floor(cap * schedule.subset[0] + 1e-9).astype(np.int64))
+
+    def _at_most(self, most: np.ndarray) -> np.ndarray | None:
+        """(C,) samples of each cell that a cap allows in a run without phases; None if the rest could then not make up
+        for what rounding takes."""
+        s = self.schedule
+        end = np.minimum(self._counts(0, s.total), most)
+        room = np.where(s.weight[-1] > 0, most - end, 0)
+        return most if int(end.sum() + room.sum()) >= s.total else None
 
     @cached_property
     def members(self) -> tuple[np.ndarray, np.ndarray]:
@@ -96,7 +107,8 @@ class Stratified:
         position = edge + int(s.phase_start[i])
         same = np.flatnonzero(s.phase == s.phase[i])
         j = int(same[max(0, int(np.searchsorted(s.start[same], position, side="right")) - 1)])
-        return np.floor(s.base[j] + (position - int(s.start[j])) * s.weight[j] + s.offset).astype(np.int64)
+        found = np.floor(s.base[j] + (position - int(s.start[j])) * s.weight[j] + s.offset).astype(np.int64)
+        return found if self._most is None else np.minimum(found, self._most)
 
     def block(self, i: int, b: int) -> tuple[int, np.ndarray, np.ndarray]:
         """(first position in the phase, samples of each cell before, cumulative samples of each cell) of a block."""

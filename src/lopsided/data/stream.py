@@ -6,13 +6,13 @@ Batch size, accumulation, ranks and workers are layouts of the positions; the wh
 
 from __future__ import annotations
 
-import hashlib
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lopsided.core.errors import InputError
+from lopsided.data import state
 from lopsided.data.groups import Groups
 from lopsided.data.permutation import LARGEST, permuted, permuted_by_one
 from lopsided.data.schedule import schedule
@@ -34,9 +34,9 @@ class Stream:
     visits of a skill's examples differ by at most 1; their order is shuffled anew in every epoch. With `replacement`,
     every sample is drawn on its own, as lopsided's plan `fixed` does.
 
-    `cap`: how often an example is expected to come, at most; what a rare skill cannot give goes to the others in
-    proportion. Every phase rounds on its own, so an example may come once more for each; with `replacement`, chance
-    adds to it. Raises `InputError` for what cannot be done.
+    `cap`: how often an example comes at most; what a rare skill cannot give goes to the others in proportion. With
+    phases, each of which rounds on its own, an example may come once more for each; with `replacement`, a cap is kept
+    on average. Raises `InputError` for what cannot be done.
     """
 
     def __init__(
@@ -64,8 +64,9 @@ class Stream:
         self.groups, self.shape, self.total, self.seed = groups, shape, int(total), int(seed)
         self.cap, self.replacement, self.n_examples = cap, bool(replacement), examples
         self.schedule = schedule(groups, shape, self.total, self.seed, cap)
-        several = isinstance(groups, Groups) and groups.n_cells > 1
-        self._order = Stratified(groups, self.schedule, self.seed) if several else None
+        self._order = None
+        if isinstance(groups, Groups) and groups.n_cells > 1:
+            self._order = Stratified(groups, self.schedule, self.seed, cap)
         self._ahead: dict[int, np.ndarray] = {}
         self._cumulative: dict[int, np.ndarray] = {}
 
@@ -149,28 +150,21 @@ class Stream:
     @cached_property
     def fingerprint(self) -> str:
         """16 hexadecimal digits that name the data's labels, the shape, its length, the seed and the options."""
-        data = b"" if isinstance(self.groups, int) else self.groups.cell.tobytes() + repr(self.groups.names).encode()
-        said = (self.n_examples, _said(self.shape), self.total, self.seed, self.cap, self.replacement, 1)
-        return hashlib.blake2b(data + repr(said).encode(), digest_size=8).hexdigest()
+        data = (
+            ()
+            if isinstance(self.groups, int)
+            else (self.groups.cell.tobytes(), self.groups.names, self.groups.size.astype(float).tobytes())
+        )
+        options = self.n_examples, self.shape, self.total, self.seed, self.cap, self.replacement
+        return state.fingerprint(data, *options)
 
     def state(self, position: int) -> dict[str, object]:
         """What a checkpoint has to hold: the next position, and which stream it belongs to."""
         return {"position": int(position), "stream": self.fingerprint}
 
-    def position_of(self, state: dict[str, object], allow_other: bool = False) -> int:
+    def position_of(self, found: dict[str, object], allow_other: bool = False) -> int:
         """The position of a `state`. Raises `InputError` if it is of another stream, unless that is allowed."""
-        try:
-            position, its = int(state["position"]), state["stream"]  # type: ignore[call-overload]
-        except (KeyError, TypeError, ValueError):
-            raise InputError("state: valid is what `state_dict()` gave: position and stream") from None
-        if its != self.fingerprint and not allow_other:
-            raise InputError(
-                f"state: it is of another stream ({its}, this is {self.fingerprint}): other data, shape, total or "
-                "seed; allow_other=True takes its position all the same"
-            )
-        if not 0 <= position <= self.total:
-            raise InputError(f"state: position {position}: 0 to {self.total:,}")
-        return position
+        return state.position_of(found, self.fingerprint, self.total, allow_other)
 
     def describe(self) -> str:
         """How often skills and their examples come, before anything is trained."""
@@ -184,14 +178,3 @@ class Stream:
     def __getstate__(self) -> dict[str, object]:
         """Without what was made: workers get a copy."""
         return {**self.__dict__, "_ahead": {}, "_cumulative": {}}
-
-
-def _said(shape: Shape) -> str:
-    """A shape in words; arrays in full."""
-    fields = getattr(shape, "__dict__", {})
-    return type(shape).__name__ + repr(
-        {
-            k: [_said(f) for f in v] if k == "factors" else v.tolist() if isinstance(v, np.ndarray) else v
-            for k, v in fields.items()
-        }
-    )
