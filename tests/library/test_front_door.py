@@ -271,13 +271,3 @@ def test_a_model_that_cannot_read_the_task_is_refused_before_anything_runs():
         lop.Spec.parse({**PARITY, "task": tokens.model_dump(mode="json"), "loss": "cross-entropy"})
     with pytest.raises(lop.InputError, match="seeds = 0"):
         lop.run(lop.Spec.parse(PARITY), seeds=0)
-
-
-def test_a_query_of_arms_says_where_there_are_none(tmp_path, capsys):
-    from lopsided.cli import main
-
-    lop.run(lop.Spec.parse(PARITY), seeds=1, out=tmp_path)
-    for sql, said in (("SELECT arm FROM rows JOIN arms USING (spec)", "`arms` is empty"), ("SELECT 1", "")):
-        with pytest.raises(SystemExit):
-            main(["query", sql, "--out", str(tmp_path)])
-        assert said in capsys.readouterr().err

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from lopsided.core.batch import Batch
-from lopsided.core.errors import InputError
+from lopsided.core.errors import InputError, unknown
 from lopsided.core.plan import Remembers, SampledPlan, streams_of
 from lopsided.core.skills import Listens, Skills
 from lopsided.core.spec import Spec
@@ -37,7 +37,7 @@ def batches(
     >>> batch.inputs.shape, batch.targets.shape
     ((16, 6), (16,))
     """
-    _check(task, plan, skills, steps)
+    _check(task, plan, skills, steps, rank_order, start)
     import jax
     import jax.numpy as jnp
 
@@ -63,9 +63,14 @@ def batches(
         step += 1
 
 
-def _check(task: Task, plan: Any, skills: Skills | None, steps: int | None) -> None:
+def _check(task: Task, plan: Any, skills: Skills | None, steps: Any, rank_order: str, start: Any) -> None:
     from lopsided.core.task import n_skills
 
+    if rank_order not in get_args(RankOrder):
+        raise unknown("rank_order", rank_order, get_args(RankOrder))
+    for name, value in (("start", start), ("steps", 0 if steps is None else steps)):
+        if not isinstance(value, (int, np.integer)) or value < 0:
+            raise InputError(f"batches: {name} = {value!r}: a whole number of at least 0")
     if not isinstance(task, Task):
         raise InputError(f"batches: task {task!r} is none; valid is for example lop.tasks.SparseParity(d=6, k=2)")
     if not isinstance(plan, SampledPlan):

@@ -88,13 +88,12 @@ class Curves(NamedTuple):
 class Comparison:
     """`candidate` against `baseline`. Every method gives a `Verdict`, "inconclusive" where nothing can be told.
 
-    `falling`: the metric gets smaller as a network learns. If nothing is said, a loss and an error fall, anything else
-    rises.
+    `falling`: the metric gets smaller as a network learns. If nothing is said, a loss, an error, a perplexity and the
+    like fall (`lopsided.stats.times.FALLING`), anything else rises.
     """
 
     def __init__(self, baseline: Curves, candidate: Curves, metric: str = "metric", falling: bool | None = None):
-        for curves in (baseline, candidate):
-            _check(curves)
+        baseline, candidate = _checked(baseline), _checked(candidate)
         if baseline.unit != candidate.unit:
             raise InputError(
                 f"compare: {baseline.name!r} is in {baseline.unit}, {candidate.name!r} in {candidate.unit}"
@@ -103,41 +102,60 @@ class Comparison:
         self.falling = falls(metric) if falling is None else falling
 
     def faster(self, at: float, at_least: float = 1.0) -> Verdict:
-        """The candidate reaches `at` with less of the axis, by more than a factor `at_least`.
+        """The candidate reaches `at` with less of the axis, by more than a factor `at_least` > 0.
 
         Members are paired by their place; docs/deciding.md says how within-seed ratios are tested. A member that never
         reaches `at` is censored, never dropped.
         """
+        _require("at_least", at_least, 0.0)
         more = f", by more than {at_least:g} times" if at_least != 1 else ""
         b, c = self.baseline, self.candidate
         said = f"{c.name} reaches {self.metric} {at:g} in fewer {c.unit} than {b.name}"
         return self._ratio(said + more, decisions.faster(*self._times(at), self.candidate.unit, at_least))
 
     def as_fast(self, at: float, within: float = 1.25) -> Verdict:
-        """Neither arm reaches `at` more than a factor `within` sooner: an equivalence, shown, not assumed."""
+        """Neither arm reaches `at` more than a factor `within` > 1 sooner: an equivalence, shown, not assumed."""
+        _require("within", within, 1.0)
         names = f"{self.candidate.name} and {self.baseline.name}"
         said = f"{names} reach {self.metric} {at:g} equally fast (within {within:g} times)"
         return self._ratio(said, decisions.as_fast(*self._times(at), self.candidate.unit, within))
 
     def _times(self, at: float) -> tuple[Times, Times]:
-        return self.baseline.times(at, self.falling), self.candidate.times(at, self.falling)
+        """Raises `InputError` where a member is there at 0 of the axis: no ratio has a meaning then."""
+        _require("at", at, -np.inf)
+        found = []
+        for curves in (self.baseline, self.candidate):
+            found.append(curves.times(at, self.falling))
+            if (found[-1].time <= 0).any():
+                said = f"{curves.name!r} has {self.metric} {at:g} at 0 {curves.unit}, before it trained"
+                raise InputError(f"compare: {said}; valid is an `at` that is reached later")
+        return found[0], found[1]
 
     def _ratio(self, said: str, found: Decision) -> Verdict:
         """Which over which."""
         return _verdict(said, found._replace(measure=f"{found.measure}, {self.baseline.name} / {self.candidate.name}"))
 
     def higher(self) -> Verdict:
-        """The candidate's last values exceed the baseline's."""
+        """The candidate's last values exceed the baseline's. Of accuracies, a difference that is certainly below .05 is
+        "negligible"."""
         said = f"{self.candidate.name} ends with a higher {self.metric} than {self.baseline.name}"
         ends = self.baseline.values[:, -1], self.candidate.values[:, -1]
-        return _verdict(said, decisions.higher(*ends, f"final {self.metric}"))
+        return _verdict(said, decisions.higher(*ends, f"final {self.metric}{self._where()}", self._small()))
 
     def lower(self) -> Verdict:
         """The candidate's last values lie below the baseline's, as a loss should."""
         b, c = self.baseline, self.candidate
         said = f"{c.name} ends with a lower {self.metric} than {b.name}"
-        what = f"final {self.metric}, {b.name} minus {c.name}"
-        return _verdict(said, decisions.higher(c.values[:, -1], b.values[:, -1], what))
+        what = f"final {self.metric}, {b.name} minus {c.name}{self._where()}"
+        return _verdict(said, decisions.higher(c.values[:, -1], b.values[:, -1], what, self._small()))
+
+    def _small(self) -> float | None:
+        return decisions.FIVE_POINTS if "accuracy" in self.metric.lower() else None
+
+    def _where(self) -> str:
+        """Where the curves end, if they end at different places."""
+        ends = [curves.axis[-1] for curves in (self.baseline, self.candidate)]
+        return "" if ends[0] == ends[1] else f" (after {ends[0]:g} and {ends[1]:g} {self.baseline.unit})"
 
     def __repr__(self) -> str:
         sizes = [f"{c.name!r}, {len(c.values)} members" for c in (self.baseline, self.candidate)]
@@ -156,7 +174,7 @@ def compare(
 
     `baseline` and `candidate`: (M, T) values of a metric, one row a seed, or `Curves`; `axis`: (T,) steps or samples of
     the columns, 1, 2, ... if left out; `falling`: whether the metric gets smaller with learning (a metric whose name
-    says loss or error does). Raises `InputError` for other shapes.
+    says loss, error, perplexity or the like does). Raises `InputError` for other shapes.
 
     >>> import numpy as np
     >>> slow = np.repeat(np.linspace(0, 1, 11)[None], 6, axis=0)
@@ -167,7 +185,7 @@ def compare(
     for name, curves in (("baseline", baseline), ("candidate", candidate)):
         if not isinstance(curves, Curves):
             values = _values(name, curves)
-            along = np.arange(1, values.shape[1] + 1) if axis is None else np.asarray(axis, np.float64)
+            along: Any = np.arange(1, values.shape[1] + 1) if axis is None else axis
             curves = Curves(name, along, values, unit)
         found.append(curves)
     return Comparison(found[0], found[1], metric, falling)
@@ -175,9 +193,7 @@ def compare(
 
 def curves_of(arm: Arm, metric: str, axis: str) -> Curves:
     """An arm's curves along `samples`, `steps` or `distinct`."""
-    if axis not in ("samples", "steps", "distinct"):
-        raise InputError(f"axis = {axis!r}: valid are samples, steps, distinct")
-    return Curves(arm.name, getattr(arm, axis), arm.metric(metric), axis)
+    return Curves(arm.name, arm.along(axis), arm.metric(metric), axis)
 
 
 def _values(name: str, values: Any) -> np.ndarray:
@@ -190,11 +206,22 @@ def _values(name: str, values: Any) -> np.ndarray:
     return found
 
 
-def _check(curves: Curves) -> None:
-    if curves.values.ndim != 2 or curves.axis.shape != curves.values.shape[1:]:
+def _checked(curves: Curves) -> Curves:
+    """With arrays. Raises `InputError` for what does not fit."""
+    values = _values(curves.name, curves.values)
+    try:
+        axis = np.asarray(curves.axis, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"compare: the axis of {curves.name!r} has to be numbers") from None
+    if axis.shape != values.shape[1:]:
         raise InputError(
-            f"compare: {curves.name!r} has values {curves.values.shape} on an axis {curves.axis.shape}; "
-            "valid are (M, T) and (T,)"
+            f"compare: {curves.name!r} has values {values.shape} on an axis {axis.shape}; valid are (M, T) and (T,)"
         )
-    if not (np.diff(curves.axis) > 0).all():
-        raise InputError(f"compare: the axis of {curves.name!r} has to rise")
+    if not (np.diff(axis) > 0).all() or not np.isfinite(axis).all() or axis[0] < 0:
+        raise InputError(f"compare: the axis of {curves.name!r} has to rise, from 0 or more")
+    return curves._replace(axis=axis, values=values)
+
+
+def _require(name: str, value: Any, above: float) -> None:
+    if not (isinstance(value, (int, float, np.number)) and above < value < np.inf):
+        raise InputError(f"{name} = {value!r}: a number" + (f" above {above:g}" if np.isfinite(above) else ""))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from lopsided.api.results import Results, of_stored
 from lopsided.core.errors import InputError
@@ -41,9 +44,7 @@ def run(
     >>> results["one"].metric("test/accuracy").shape
     (2, 2)
     """
-    named = _named(arms)
-    if (isinstance(seeds, int) and seeds < 1) or (not isinstance(seeds, int) and not list(seeds)):
-        raise InputError(f"seeds = {seeds!r}: how many (at least 1), or a list of which")
+    named, seeds = _named(arms), _seeds(seeds)
     store = out if isinstance(out, Store) else Store(out)
     specs = list(named.values())
     warn_of_older_rows(specs, store)
@@ -63,7 +64,7 @@ def run(
 
 def load(arms: Mapping[str, Spec] | Spec, seeds: int | Sequence[int] = 8, out: str | Path | Store = FOLDER) -> Results:
     """Results that are complete in the folder `out`; nothing is trained. Raises `InputError` if a member is missing."""
-    named = _named(arms)
+    named, seeds = _named(arms), _seeds(seeds)
     store = out if isinstance(out, Store) else Store(out)
     found = stored.load(store, "library", "library", named, dict.fromkeys(named, seeds))
     if found is None:
@@ -71,8 +72,24 @@ def load(arms: Mapping[str, Spec] | Spec, seeds: int | Sequence[int] = 8, out: s
     return of_stored(found)
 
 
+MOST_SEEDS = 10**6
+
+
+def _seeds(seeds: Any) -> int | tuple[int, ...]:
+    """How many, or which, each once and in order."""
+    if isinstance(seeds, (int, np.integer)) and not isinstance(seeds, bool):
+        if 1 <= seeds <= MOST_SEEDS:
+            return int(seeds)
+    elif isinstance(seeds, Iterable) and not isinstance(seeds, (str, bytes)):
+        which = list(seeds)
+        whole = all(isinstance(s, (int, np.integer)) and 0 <= s < 2**63 for s in which)
+        if which and whole and len(set(which)) == len(which):
+            return tuple(sorted(int(s) for s in which))
+    raise InputError(f"seeds = {seeds!r}: how many (at least 1), or a list of which, each once and from 0 to 2^63 - 1")
+
+
 def _named(arms: Mapping[str, Spec] | Spec) -> dict[str, Spec]:
-    named = {"arm": arms} if isinstance(arms, Spec) else dict(arms)
+    named = {"arm": arms} if isinstance(arms, Spec) else dict(arms) if isinstance(arms, Mapping) else {}
     if not named or not all(isinstance(name, str) and isinstance(spec, Spec) for name, spec in named.items()):
         raise InputError("arms: valid is a Spec, or Specs by name")
     return named

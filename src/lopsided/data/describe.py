@@ -62,8 +62,8 @@ def describe(stream: Stream) -> str:
     if isinstance(stream.groups, Groups):
         lines += _skills(stream, stream.groups)
     lines.append(
-        f"the examples that come most are expected {epochs.max():.3g} times; the run uses as much as {share:.1%} of the "
-        "data would"
+        f"the examples that come most are expected {epochs.max():.3g} times; the run uses as much as {share:.1%} of "
+        "the data would"
     )
     if share < FEW:
         lines.append(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -39,7 +40,7 @@ class Verdicts:
             self._thread.join()
 
     def _watch(self) -> None:
-        with multiprocessing.get_context("spawn").Pool(1) as pool:
+        with multiprocessing.get_context("spawn").Pool(1, _apart) as pool:
             while not self._stop.is_set():
                 due = self._due()
                 self.waiting = list(due)
@@ -100,6 +101,13 @@ def _not_run(row: Mapping[str, Any]) -> Checked:
         Claim(recipe=row["name"], claim=claim, verdict="not run", scale="laptop", **nothing) for claim in row["claims"]
     ]
     return Checked(row["name"], row["paper"], row["question"], claims, [None] * len(claims), "")
+
+
+def _apart() -> None:
+    """In the other process: signals that a terminal or a batch system sends to all of a group are for the page, which
+    ends this process. If it died of one while it waits for work, the page would wait for ever to take the work back."""
+    if hasattr(os, "setsid"):
+        os.setsid()
 
 
 def decided(root: str, recipe: str) -> tuple[list[dict[str, Any]], list[int | None], str]:

@@ -129,7 +129,7 @@ def curves(
         for m in metrics:
             values = arm.metric(m)
             label = arm_name if len(metrics) == 1 else _bin_label(m, len(metrics))
-            lines.append(over_members(label, getattr(arm, axis), values, len(lines)))
+            lines.append(over_members(label, arm.along(axis), values, len(lines)))
     label = metric_label(metrics[0])
     return Panel(title, AXIS_LABEL[axis], label, lines, log_x, log_y, marks or {}, moments or {})
 

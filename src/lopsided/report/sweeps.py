@@ -25,7 +25,7 @@ def tuned_curves(
     curves = [t.curve(metric) for t in arms]
     last = max(_last_change(c) for c in curves) + 2
     lines = [
-        over_members(t.label, getattr(t.arm, axis)[:last], c[:, :last], i)
+        over_members(t.label, t.arm.along(axis)[:last], c[:, :last], i)
         for i, (t, c) in enumerate(zip(arms, curves, strict=True))
     ]
     label = metric_label(metric)

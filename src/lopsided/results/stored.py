@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -57,13 +57,19 @@ class Arm:
     def times(self, metric: str, at: float, axis: Axis = "samples") -> Times:
         """Where on the axis each member's metric reaches `at` (a loss: falls to it) and still holds at the next
         evaluation."""
-        return time_to_reach(getattr(self, axis), metric, self.metric(metric), at)
+        return time_to_reach(self.along(axis), metric, self.metric(metric), at)
+
+    def along(self, axis: str) -> np.ndarray:
+        """(T,) `steps`, `samples` or `distinct`. Raises `InputError` for anything else."""
+        if axis not in get_args(Axis):
+            raise unknown("axis", axis, get_args(Axis))
+        return getattr(self, axis)
 
     def times_by_its_rule(self, axis: Axis = "steps") -> Times:
         """Where on the axis each member has learned, by the spec's own rule (`until`)."""
         if self.spec.until is None:
             raise MissingData(f"arm {self.name!r} has no rule that says when a member has learned")
-        return times_until(getattr(self, axis), self.metric(self.spec.until.metric), self.spec.until)
+        return times_until(self.along(axis), self.metric(self.spec.until.metric), self.spec.until)
 
     def setting(self, path: str) -> Any:
         """A setting of the arm's spec, for example `optimizer.lr`."""

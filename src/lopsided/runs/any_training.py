@@ -100,7 +100,10 @@ class _Scores:
 
     def _run(self, name: str, seed: int) -> None:
         began = time.perf_counter()
-        returned = self.train(self.shapes[name], seed)
+        try:
+            returned = self.train(self.shapes[name], seed)
+        except SystemExit as error:  # it would end the race without an answer, and perhaps as a success
+            raise InputError(f"advise: shape {name!r}, seed {seed}: train called exit({error.code})") from None
         score = _number(returned)
         if not np.isfinite(score):
             raise InputError(f"advise: shape {name!r}, seed {seed}: score {returned!r} is no number to compare")

@@ -16,6 +16,7 @@ from lopsided.data.groups import Groups
 from lopsided.data.shapes import Product, Shape
 from lopsided.data.stream import Stream
 from lopsided.runs.targets import program
+from lopsided.store.paths import plain_path
 
 READERS: Mapping[str, Any] = {
     ".parquet": lambda duckdb, path: duckdb.read_parquet(path),
@@ -68,13 +69,14 @@ def from_table(table: Path, path: Path, skill: str | None, samples: int) -> Ques
         raise InputError(f"program {str(path)!r}: has to define train(stream, seed)")
     _require_two(train, path, "train(stream, seed)")
     code = {name: f"ld.Stream(groups, {_pasted(shape)}, {samples})" for name, shape in shapes.items()}
-    labels = groups if isinstance(groups, int) else (groups.cell.tobytes(), groups.names)
+    with table.open("rb") as file:
+        rows = hashlib.file_digest(file, "sha256").hexdigest()
     return Question(
         lambda shape, seed: train(Stream(groups, shape, samples, seed=seed), seed),
         shapes,
         tuple(name for name in ("as is", "uniform") if name in shapes),
         code,
-        _digest(path.read_bytes(), code, labels),
+        _digest(path.read_bytes(), code, skill, rows),
         data,
     )
 
@@ -97,20 +99,24 @@ def _read(table: Path, skill: str | None) -> tuple[Groups | int, str]:
     if not table.is_file():
         raise InputError(f"table {str(table)!r}: not found")
     try:
-        rows = READERS[table.suffix](duckdb, str(table))
-        if not rows.limit(1).fetchall():
-            raise InputError(f"table {str(table)!r}: has no rows")
-        if skill is None:
-            return len(rows), f"{len(rows):,} rows"
-        if skill not in rows.columns:
-            raise unknown("column", skill, rows.columns)
-        values = [row[0] for row in rows.select(duckdb.ColumnExpression(skill)).fetchall()]
+        with plain_path(table) as plain:
+            rows = READERS[table.suffix](duckdb, plain)
+            if not rows.limit(1).fetchall():
+                raise InputError(f"table {str(table)!r}: has no rows")
+            if skill is None:
+                return len(rows), f"{len(rows):,} rows"
+            if skill not in rows.columns:
+                raise unknown("column", skill, rows.columns)
+            values = [row[0] for row in rows.select(duckdb.ColumnExpression(skill)).fetchall()]
     except duckdb.Error as error:
         raise InputError(f"table {str(table)!r}: {str(error).splitlines()[0]}") from None
     unlabelled = sum(value is None or value == [] for value in values)
     if unlabelled or any(isinstance(value, list) for value in values):  # a list without labels is "unknown"
         values = [value if isinstance(value, list) else [] if value is None else [value] for value in values]
-    groups = Groups(values)
+    try:
+        groups = Groups(values)
+    except InputError as error:
+        raise InputError(f"table {str(table)!r}, column {skill!r}: {error}") from None
     said = f"{groups.n_examples:,} rows, {groups.n_skills:,} skills"
     return groups, f"{said}; the last skill is the {unlabelled:,} rows without a label" if unlabelled else said
 

@@ -100,6 +100,8 @@ def program(path: Path, kind: str = "recipe file") -> ModuleType:
     """A Python file of somebody's, executed. Raises `InputError` if it cannot be, or ends in an error of its own."""
     if not path.is_file():
         raise InputError(f"{kind} {str(path)!r}: not found")
+    if path.suffix != ".py":
+        raise InputError(f"{kind} {str(path)!r}: has to be a Python file, its name ending in .py")
     print(f"lopsided: executing {path}", file=sys.stderr)
     spec = importlib.util.spec_from_file_location(f"{FILE_MODULE}{path.stem}", path)
     assert spec is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -49,9 +50,14 @@ def times_until(axis: np.ndarray, values: np.ndarray, until: Until) -> Times:
     return time_to_learn(axis, -values, -(until.at_most or 0.0))
 
 
+FALLING = {"loss", "losses", "error", "errors", "err", "mse", "rmse", "mae"}
+FALLING |= {"nll", "entropy", "perplexity", "ppl", "bpb", "bpc", "wer", "cer"}
+"""Words of metrics that get smaller as a network learns."""
+
+
 def falls(metric: str) -> bool:
-    """Whether the metric gets smaller as a network learns: a loss and an error do, anything else rises."""
-    return any(word in metric for word in ("loss", "error"))
+    """Whether one of the metric's words (`val_loss`, `test/NLL`) is of `FALLING`; anything else rises."""
+    return not FALLING.isdisjoint(re.findall("[a-z]+", metric.lower()))
 
 
 def time_to_reach(axis: np.ndarray, metric: str, values: np.ndarray, at: float) -> Times:

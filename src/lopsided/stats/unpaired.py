@@ -1,7 +1,7 @@
 """Comparisons of two independent samples: permutation tests, exact for few members, and bootstrap intervals.
 
 An interval from four or five members is optimistic whatever the bootstrap does, so no verdict rests on it alone: a
-permutation test has to agree.
+permutation test has to agree. With fewer members, of which no test could reject anything, nothing is known.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ def ratio_of_medians(slow: Times, fast: Times, level: float = 0.95) -> tuple[flo
     effect = low if np.isinf(high) and low > 0 else high if low == 0 and np.isfinite(high) else low
     if low == 0 and np.isinf(high):
         effect = np.nan
+    if not _can_reject(len(slow.time), len(fast.time), level):
+        return float(effect), 0.0, np.inf
     draws = np.array(_bootstrap(_ratio_bounds, (slow.time, slow.censored), (fast.time, fast.censored)))
     return float(effect), _interval(draws[0], level)[0], _interval(draws[1], level)[1]
 
@@ -54,8 +56,15 @@ def ratio_tails(slow: Times, fast: Times, null: float = 1.0) -> Tails:
 def difference_of_medians(a: np.ndarray, b: np.ndarray, level: float = 0.95) -> tuple[float, float, float]:
     """b - a, with a percentile bootstrap interval over members."""
     effect = float(np.median(b) - np.median(a))
+    if not _can_reject(len(a), len(b), level):
+        return effect, -np.inf, np.inf
     draws = _bootstrap(lambda x, y: np.median(y[0], axis=-1) - np.median(x[0], axis=-1), (a,), (b,))
     return effect, *_interval(draws, level)
+
+
+def _can_reject(n: int, m: int, level: float) -> bool:
+    """Whether the rarest of all splits is rare enough for a two-sided permutation test."""
+    return 2 / math.comb(n + m, m) <= 1 - level
 
 
 def rank_tails(a: np.ndarray, b: np.ndarray) -> Tails:

@@ -93,6 +93,7 @@ class Leases:
             try:
                 data = _read(file) or {}
                 members = tuple((str(spec), int(seed)) for spec, seed in data.pop("members"))
+                data["step"], data["steps"] = int(data["step"]), int(data["steps"])
                 found.append(Lease(members=members, alive=self._alive(file, data["owner"]), **data))
             except (KeyError, TypeError, ValueError, AttributeError):
                 continue
@@ -155,13 +156,21 @@ class Leases:
 
     def failures(self) -> list[dict[str, Any]]:
         """Jobs whose last attempt ended in an error."""
-        found = [_read(f) for f in sorted(self.failed_folder.glob("*.json"))]
-        return [data for data in found if data is not None and {"job", "members", "message"} <= set(data)]
+        found = []
+        for file in sorted(self.failed_folder.glob("*.json")):
+            try:
+                data = _read(file) or {}
+                members = [(str(spec), int(seed)) for spec, seed in data["members"]]
+                found.append({**data, "job": str(data["job"]), "message": str(data["message"]), "members": members})
+            except (KeyError, TypeError, ValueError):
+                continue  # no failure
+        return found
 
     def _alive(self, file: Path, who: dict[str, Any]) -> bool:
         if who.get("host") == _host():
             return _start_of(int(who["pid"])) == who["started"]
-        return self._age(file) < STALE_SECONDS
+        # A time ahead of the file server's is of before its clock was set back: a living owner soon writes again.
+        return abs(self._age(file)) < STALE_SECONDS
 
     def _age(self, file: Path) -> float:
         """Seconds since `file` was written, by the clock of the file server."""
@@ -176,7 +185,7 @@ class Leases:
     def _break_if_dead(self, file: Path) -> None:
         who = _read(file)
         # A lock without content was created an instant ago, or its holder died before it could write.
-        dead = self._age(file) > 5.0 if who is None else not self._alive(file, who)
+        dead = abs(self._age(file)) > 5.0 if who is None else not self._alive(file, who)
         if dead:
             grave = self.folder / f".broken-{os.getpid()}-{time.monotonic_ns()}"
             with suppress(FileNotFoundError):

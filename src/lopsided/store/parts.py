@@ -33,6 +33,8 @@ from lopsided.store.rows import write_rows
 from lopsided.store.survey import Damage, MemberId, Survey, survey_of
 
 FORMAT = 2
+WRITTEN = json.dumps({"format": FORMAT})
+"""In the file store.json."""
 
 
 class Part(NamedTuple):
@@ -98,7 +100,7 @@ class Store:
         try:
             (self.root / "parts").mkdir(parents=True, exist_ok=True)
             if not (self.root / "store.json").exists():
-                replace_text(self.root / "store.json", json.dumps({"format": FORMAT}))
+                replace_text(self.root / "store.json", WRITTEN)
             probe = self.root / "parts" / f".writing-{uuid.uuid4().hex}"
             probe.mkdir()
             with suppress(FileNotFoundError):  # another process swept it away
@@ -111,9 +113,17 @@ class Store:
         try:
             found = json.loads((self.root / "store.json").read_text())["format"]
         except (FileNotFoundError, NotADirectoryError):
-            found = FORMAT if not any((self.root / "parts").glob("[!.]*-*")) else 1
+            if any((self.root / "parts").glob("[!.]*-*")):
+                raise StoreError(
+                    f"out = {str(self.root)!r}: has parts and no store.json, like folders of an older version of "
+                    f"lopsided; its rows are not read. If it only lost that file, write {WRITTEN} to it"
+                ) from None
+            found = FORMAT
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            raise StoreError(f"{self.root / 'store.json'}: cannot be read ({type(error).__name__})") from None
+            raise StoreError(
+                f"{self.root / 'store.json'}: cannot be read ({type(error).__name__}); in a folder of this version it "
+                f"holds {WRITTEN}"
+            ) from None
         if found != FORMAT:
             age = "an older" if isinstance(found, int) and found < FORMAT else "another"
             raise StoreError(
