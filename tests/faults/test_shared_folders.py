@@ -93,6 +93,48 @@ def test_a_stopped_process_whose_job_was_taken_over_leaves_it(parity, tmp_path):
     assert Store(tmp_path / "two").survey().damaged == []
 
 
+def test_a_lease_from_before_a_clock_was_set_back_is_taken_over(parity, tmp_path):
+    """It was alive until the clock had come there again."""
+    spec = parity(**SLOW)
+    with start(tmp_path, [spec], 2, commit_seconds=0.0) as process:
+        while len(Store(tmp_path).parts()) < 1:
+            assert process.poll() is None
+        process.kill()
+        process.communicate()
+    (file,) = (tmp_path / "leases").glob("*.json")
+    data = json.loads(file.read_text())
+    file.write_text(json.dumps(data | {"owner": owner() | {"host": "elsewhere"}}))
+    os.utime(file, (time.time() + 7200,) * 2)
+    assert not Leases(tmp_path).all()[0].alive
+    assert run([spec], 2, Store(tmp_path)).trained == 2
+
+
+@pytest.mark.parametrize("text", ['{"job": 1, "members": 5, "message": 3}', "[]", '{"members": [["a", "b"]]}', "{"])
+def test_a_file_among_failures_that_is_none_is_passed_over(small, text, tmp_path):
+    run([small], 1, Store(tmp_path))
+    (tmp_path / "failed").mkdir(exist_ok=True)
+    (tmp_path / "failed" / "x.json").write_text(text)
+    assert folder_status(Store(tmp_path), {})["failed"] == []
+
+
+def test_a_lease_with_a_step_that_is_no_number_is_passed_over(tmp_path):
+    leases = Leases(tmp_path)
+    with leases.lock():
+        leases.take("one", [("0" * 16, 1)], 10)
+    (file,) = (tmp_path / "leases").glob("*.json")
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"step": "a"}))
+    assert leases.all() == []
+
+
+def test_a_folder_that_lost_its_format_file_says_how_to_mend_it(small, tmp_path):
+    run([small], 1, Store(tmp_path))
+    text = (tmp_path / "store.json").read_text()
+    (tmp_path / "store.json").unlink()
+    with pytest.raises(StoreError, match=r"no store\.json") as raised:
+        Store(tmp_path).complete()
+    assert text in str(raised.value)
+
+
 def test_a_lost_lease_stops_the_loser_at_its_next_commit(parity, tmp_path, capsys):
     """The loser commits nothing more; it waits for the other's rows, and is stopped here because nobody writes them."""
     import threading

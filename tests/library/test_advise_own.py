@@ -42,6 +42,7 @@ def folder(tmp_path, monkeypatch):
     programs = {"loop.py": LOOP, "own.py": OWN, "ask.py": SPEC, "empty.py": "", "bad.py": "1 / 0"}
     programs |= {"one.py": "def train(stream): return 0.5", "none.py": "def train(stream, seed): return None"}
     programs |= {"raises.py": "def train(stream, seed): return 1 / 0"}
+    programs |= {"exits.py": "import sys\n\ndef train(stream, seed): sys.exit(0)"}
     for name, text in programs.items():
         (tmp_path / name).write_text(text)
     duckdb.sql(f"COPY (SELECT i AS id, {TOPICS} AS topic FROM range(1000) t(i)) TO 'rows.parquet'")
@@ -83,8 +84,20 @@ def test_other_samples_or_another_program_are_another_race(folder):
     first = from_table(folder / "rows.csv", folder / "loop.py", "topic", 2000)
     assert first.digest == from_table(folder / "rows.csv", folder / "loop.py", "topic", 2000).digest
     assert first.digest != from_table(folder / "rows.csv", folder / "loop.py", "topic", 2001).digest
+    rows = (folder / "rows.csv").read_text()
+    (folder / "rows.csv").write_text(rows + rows.splitlines()[-1] + "\n")
+    assert first.digest != from_table(folder / "rows.csv", folder / "loop.py", "topic", 2000).digest
+    (folder / "rows.csv").write_text(rows)
+    assert first.digest == from_table(folder / "rows.csv", folder / "loop.py", "topic", 2000).digest
     (folder / "loop.py").write_text(LOOP + "\n# changed")
     assert first.digest != from_table(folder / "rows.csv", folder / "loop.py", "topic", 2000).digest
+
+
+def test_a_table_is_read_whatever_its_name(folder):
+    """DuckDB takes [1] and ? for patterns: another table was read."""
+    (folder / "a[1].csv").write_text("topic\nx\ny\nz\n")
+    (folder / "a1.csv").write_text("topic\nother\n")
+    assert from_table(folder / "a[1].csv", folder / "loop.py", "topic", 2000).data == "3 rows, 3 skills"
 
 
 def test_runs_of_one_seed_draw_from_streams_of_that_seed(folder):
@@ -142,6 +155,7 @@ def test_a_program_may_define_a_spec(folder, capsys):
         (["empty.jsonl", "--train", "loop.py", "--samples", "20", "--skill", "topic"], "has no rows"),
         (["empty.csv", "--train", "loop.py", "--samples", "20", "--skill", "topic"], "has no rows"),
         (["broken.parquet", "--train", "loop.py", "--samples", "20"], "broken.parquet"),
+        (["rows.csv", "--train", "rows.parquet", "--samples", "20"], "has to be a Python file"),
         (["absent.parquet", "--train", "loop.py", "--samples", "20"], "not found"),
         (["rows.csv", "--train", "loop.py", "--samples", "20", "--target", "test/accuracy=.9"], "--target: for specs"),
         (["own.py", "--rates", ".5", "1"], "--rates: for specs"),
@@ -158,7 +172,12 @@ def test_mistakes_are_one_line(words, said, folder, capsys):
 
 
 @pytest.mark.parametrize(
-    ("program", "said"), [("none.py", "score None is no number"), ("raises.py", "raises.py', line 1: Zero")]
+    ("program", "said"),
+    [
+        ("none.py", "score None is no number"),
+        ("raises.py", "raises.py', line 1: Zero"),
+        ("exits.py", "train called exit(0)"),
+    ],
 )
 def test_a_training_that_fails_is_one_line(program, said, folder, capsys):
     assert code("rows.parquet", "--train", program, "--samples", "20") == 2

@@ -104,9 +104,10 @@ class Comparison:
     def faster(self, at: float, at_least: float = 1.0) -> Verdict:
         """The candidate reaches `at` with less of the axis, by more than a factor `at_least` > 0.
 
-        Members are paired by their place; docs/deciding.md says how within-seed ratios are tested. A member that never
-        reaches `at` is censored, never dropped.
+        Six members and more are paired by their place, fewer are two independent samples; docs/deciding.md says how
+        either is tested. A member that never reaches `at` is censored, never dropped.
         """
+        _require("at", at, -np.inf)
         _require("at_least", at_least, 0.0)
         more = f", by more than {at_least:g} times" if at_least != 1 else ""
         b, c = self.baseline, self.candidate
@@ -115,6 +116,7 @@ class Comparison:
 
     def as_fast(self, at: float, within: float = 1.25) -> Verdict:
         """Neither arm reaches `at` more than a factor `within` > 1 sooner: an equivalence, shown, not assumed."""
+        _require("at", at, -np.inf)
         _require("within", within, 1.0)
         names = f"{self.candidate.name} and {self.baseline.name}"
         said = f"{names} reach {self.metric} {at:g} equally fast (within {within:g} times)"
@@ -122,7 +124,6 @@ class Comparison:
 
     def _times(self, at: float) -> tuple[Times, Times]:
         """Raises `InputError` where a member is there at 0 of the axis: no ratio has a meaning then."""
-        _require("at", at, -np.inf)
         found = []
         for curves in (self.baseline, self.candidate):
             found.append(curves.times(at, self.falling))
