@@ -181,6 +181,13 @@ def test_a_cap_that_leaves_no_room_ends():
     assert visits.max() <= 4
 
 
+def test_numbers_of_numpy_are_numbers():
+    groups = ld.Groups(np.arange(60) % 6)
+    for shape in (ld.PowerLaw(np.float32(1)), ld.Binned(np.int64(1), np.int64(3)), ld.Temperature(np.float64(2))):
+        ld.Stream(groups, shape, np.int64(100)).at(0)
+    assert ld.Stream(np.int64(10), ld.AsIs(), 10).n_examples == 10
+
+
 def test_huge_weights_are_weights():
     s = ld.Stream(ld.Groups([0, 1, 2]), ld.Fixed([1e308] * 3), 99)
     assert np.bincount(s.at(np.arange(99))).tolist() == [33, 33, 33]
@@ -333,6 +340,10 @@ def test_the_name_of_a_stream_is_of_its_numbers_not_of_what_holds_them():
 
 
 BAD = {
+    "a law without skills": (lambda: ld.Stream(100, ld.AsIs() & ld.PowerLaw(1.5), 10), "a law over skills"),
+    "self-annealing without skills": (lambda: ld.SelfAnneal(100, 10, 1), "a law over skills"),
+    "a temperature of text": (lambda: ld.Temperature("a"), "T = 'a'"),
+    "until is a number": (lambda: ld.Curriculum(0.5, [[1.0]]), "a list of shares"),
     "labels in place of groups": (lambda: ld.Stream([1, 2, 3], ld.Uniform(), 10), "valid are Groups"),
     "skills of floats": (lambda: ld.Groups([0.5, np.nan]), "labels"),
     "skills of dates": (lambda: ld.Groups(np.array(["2026-01-01"], "M8[D]")), "labels"),

@@ -8,7 +8,7 @@ import numpy as np
 
 from lopsided.core.errors import InputError
 from lopsided.data.groups import Groups
-from lopsided.data.shapes import Shape
+from lopsided.data.shapes import Anneal, Binned, Curriculum, Fixed, PowerLaw, Product, Shape
 from lopsided.data.words import U, bits, key, unit
 
 ROUNDS = 500
@@ -69,6 +69,7 @@ def schedule(groups: Groups | int, shape: Shape, total: int, seed: int, cap: flo
 
 def _weights(groups: Groups | int, shape: Shape, begins: np.ndarray, ends: np.ndarray, seed: int) -> np.ndarray:
     if isinstance(groups, int):
+        _require_no_law(shape)
         return np.ones((len(begins), 1))
     found, tilt = [], np.zeros(groups.n_skills)
     for begin, end in zip(begins, ends, strict=True):
@@ -83,6 +84,13 @@ def _weights(groups: Groups | int, shape: Shape, begins: np.ndarray, ends: np.nd
             weight, tilt = _tilted(groups, target, tilt)
             found.append(weight)
     return np.stack(found)
+
+
+def _require_no_law(shape: Shape) -> None:
+    """Raise `InputError` for a law over skills where there are none."""
+    for factor in shape.factors if isinstance(shape, Product) else (shape,):
+        if isinstance(factor, PowerLaw | Binned | Anneal | Fixed | Curriculum):
+            raise InputError(f"shape: {factor!r} is a law over skills; give Groups(labels), not a number of examples")
 
 
 def _target(skills: np.ndarray, groups: Groups, at: float) -> np.ndarray:

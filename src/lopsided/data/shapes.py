@@ -121,7 +121,7 @@ class Binned(Shape):
     def __post_init__(self) -> None:
         _require_exponent("alpha", self.alpha)
         _require_ranks(self.by)
-        if not isinstance(self.bins, int) or self.bins < 1:
+        if not isinstance(self.bins, (int, np.integer)) or self.bins < 1:
             raise InputError(f"bins = {self.bins!r}: at least 1")
 
     def weights(self, groups: Groups, begin: float, end: float, seed: int) -> np.ndarray:
@@ -170,8 +170,8 @@ class Temperature(Shape):
     reads_sizes = property(lambda self: True)
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.T) and self.T > 0):
-            raise InputError(f"T = {self.T}: above 0")
+        if not (isinstance(self.T, (int, float, np.number)) and np.isfinite(self.T) and self.T > 0):
+            raise InputError(f"T = {self.T!r}: above 0")
 
     def weights(self, groups: Groups, begin: float, end: float, seed: int) -> np.ndarray:
         return np.where(groups.size > 0, groups.size.astype(float) ** (1 / self.T), 0.0)
@@ -257,7 +257,7 @@ def _by_skill(given: Sequence[float] | Mapping[Any, float], groups: Groups) -> n
 
 
 def _require_exponent(name: str, value: float) -> None:
-    if not isinstance(value, (int, float)) or not 0 <= value <= 20:
+    if not isinstance(value, (int, float, np.number)) or not 0 <= value <= 20:
         raise InputError(f"{name} = {value!r}: between 0 and 20")
 
 
@@ -267,6 +267,8 @@ def _require_ranks(by: str) -> None:
 
 
 def _require_until(until: Sequence[float], count: int, what: str) -> None:
+    if np.ndim(until) != 1:
+        raise InputError(f"until = {until!r}: a list of shares of the run, one for each of {what}")
     rising = list(until) == sorted(set(until)) and len(until) and until[0] > 0
     if not rising or until[-1] != 1 or len(until) != count:
         raise InputError(f"until = {tuple(until)}: rising shares of the run that end at 1, one for each of {what}")

@@ -30,8 +30,8 @@ class View:
     def __init__(self, data: Any, stream: Stream, batch: int = 1):
         if hasattr(data, "__len__") and len(data) != stream.n_examples:
             raise InputError(f"data: {len(data):,} examples; the stream is of {stream.n_examples:,}")
-        if not 1 <= batch <= stream.total:
-            raise InputError(f"batch = {batch}: between 1 and total = {stream.total:,}")
+        if not (isinstance(batch, (int, np.integer)) and 1 <= batch <= stream.total):
+            raise InputError(f"batch = {batch!r}: between 1 and total = {stream.total:,}")
         self.data, self.stream, self.length = data, stream, stream.total // batch * batch
         self._first = self._last = -1
 
@@ -60,7 +60,8 @@ class View:
         for n in positions:
             if n <= last and n > first:
                 raise InputError(
-                    f"view: read out of order (position {n} after {last}), something shuffles. {_advice()}"
+                    f"view: read out of order (position {n} after {last}): something shuffles, or goes back, for which "
+                    f"a new View is needed. {_advice()}"
                 )
             first = n if first < 0 or n <= last else first
             last = n
@@ -87,7 +88,7 @@ class BatchSampler:
     drop_last = True
 
     def __init__(self, stream: Stream, batch: int, rank: int = 0, world: int = 1):
-        if not (isinstance(batch, int) and 1 <= batch <= stream.total):
+        if not (isinstance(batch, (int, np.integer)) and 1 <= batch <= stream.total):
             raise InputError(f"batch = {batch!r}: between 1 and total = {stream.total:,}")
         if not 0 <= rank < world or batch % world:
             raise InputError(
