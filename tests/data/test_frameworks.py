@@ -113,6 +113,19 @@ def test_the_state_goes_to_another_number_of_ranks():
         ld.BatchSampler(stream(seed=8), BATCH).load_state_dict(two[0].state_dict())
 
 
+def test_with_workers_the_loop_counts_what_was_trained():
+    """A loader with workers asks a sampler for batches ahead: its own state would leave them out."""
+    from torch.utils.data import DataLoader
+
+    sampler = ld.BatchSampler(stream(), BATCH)
+    batches = iter(DataLoader(Data(), batch_sampler=sampler, num_workers=2))
+    head = [np.asarray(next(batches)) for _ in range(37)]
+    assert sampler.state_dict()["position"] > 37 * BATCH
+    other = ld.BatchSampler(stream(), BATCH)
+    other.load_state_dict(stream().state(37 * BATCH))
+    assert (np.concatenate([*head, read(DataLoader(Data(), batch_sampler=other, num_workers=2))]) == EXPECTED).all()
+
+
 def _in_processes(work, world, *arguments):
     """What `work(rank, world, *arguments)` gives on each rank, in gloo processes."""
     import torch.multiprocessing as mp
@@ -272,11 +285,12 @@ def test_trainer_killed_and_resumed_ends_with_the_same_weights(world, tmp_path):
     assert len(resumed[0][0]) == 23 * 32 // world
 
 
-def test_lightning_with_a_batch_sampler(tmp_path):
-    lightning = pytest.importorskip("lightning")
-    from torch.utils.data import DataLoader
+def _lightning(folder, loader, **fit):
+    """The examples that a run sees; it saves a checkpoint after every 20th step."""
+    import lightning
+    from lightning.pytorch.callbacks import ModelCheckpoint
 
-    seen = []
+    seen, steps = [], fit.pop("max_steps", -1)
 
     class Module(lightning.LightningModule):
         def __init__(self):
@@ -290,14 +304,27 @@ def test_lightning_with_a_batch_sampler(tmp_path):
         def configure_optimizers(self):
             return torch.optim.SGD(self.parameters(), lr=1e-9)
 
-    def trainer(**options):
-        return lightning.Trainer(
-            max_epochs=1, accelerator="cpu", logger=False, enable_progress_bar=False, enable_model_summary=False,
-            enable_checkpointing=False, default_root_dir=str(tmp_path), **options,
-        )  # fmt: skip
+    saving = ModelCheckpoint(folder, "{step}", every_n_train_steps=20, save_top_k=-1)
+    lightning.Trainer(
+        max_epochs=1, max_steps=steps, accelerator="cpu", logger=False, enable_progress_bar=False, callbacks=[saving],
+        enable_model_summary=False, use_distributed_sampler=False, default_root_dir=str(folder),
+    ).fit(Module(), loader, **fit)  # fmt: skip
+    return np.array(seen)
 
-    trainer().fit(Module(), DataLoader(Data(), batch_sampler=ld.BatchSampler(stream(), BATCH)))
-    assert (np.array(seen) == EXPECTED).all()
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_lightning_with_a_batch_sampler_stopped_and_resumed(tmp_path, workers):
+    pytest.importorskip("lightning")
+    loading = pytest.importorskip("torchdata.stateful_dataloader")
+
+    def loader():
+        sampler = ld.BatchSampler(stream(), BATCH)
+        return loading.StatefulDataLoader(Data(), batch_sampler=sampler, num_workers=workers)
+
+    assert (_lightning(tmp_path / "whole", loader()) == EXPECTED).all()
+    head = _lightning(tmp_path / "part", loader(), max_steps=40)
+    rest = _lightning(tmp_path / "rest", loader(), ckpt_path=str(tmp_path / "part" / "step=40.ckpt"))
+    assert (np.concatenate([head, rest]) == EXPECTED).all()
 
 
 def test_grain(tmp_path):

@@ -281,6 +281,34 @@ def test_labels_come_in_columns_of_all_kinds():
     assert ld.Groups(["1", 1, "a"]).names == [1, "1", "a"]  # a number is not its text
 
 
+SOURCES = {"web": (8000, 50), "code": (3000, 400), "books": (200, 9000)}
+HAVE = np.array([1.8e6, 1.2e6, 0.4e6])  # tokens of books, code, web
+OF_TOKENS = {
+    "fixed": (ld.Fixed({"web": 0.5, "code": 0.4, "books": 0.1}), [0.1, 0.4, 0.5]),
+    "as is": (ld.AsIs(), HAVE),
+    "phases": (ld.Phases((0.5, 1), (0.1, 1)), HAVE),
+    "uniform": (ld.Uniform(), [1, 1, 1]),
+    "power law": (ld.PowerLaw(1.0), [1, 1 / 2, 1 / 3]),  # ranks by tokens; by examples they are the other way round
+}
+
+
+@pytest.mark.parametrize("law", OF_TOKENS)
+def test_shares_are_of_tokens_where_lengths_are_given(law):
+    shape, wanted = OF_TOKENS[law]
+    random = np.random.default_rng(0)
+    labels = np.repeat(list(SOURCES), [n for n, _ in SOURCES.values()])
+    lengths = np.concatenate([random.integers(mean // 2, 3 * mean // 2 + 1, n) for n, mean in SOURCES.values()])
+    groups = ld.Groups(labels, lengths=lengths)
+    s = ld.Stream(groups, shape, ld.samples_for(30_000_000, groups, shape))
+    drawn = s.at(np.arange(s.total))
+    tokens = np.bincount(groups.cell[drawn], lengths[drawn])
+    assert tokens.sum() == pytest.approx(30_000_000, rel=0.05)  # the tenth of the books has a mean of its own
+    assert s.tokens == pytest.approx(30_000_000, rel=0.001)
+    np.testing.assert_allclose(tokens / tokens.sum(), np.asarray(wanted) / np.sum(wanted), atol=0.02)
+    assert "tokens; shapes are shares of them" in s.describe()
+    assert s.fingerprint != ld.Stream(ld.Groups(labels), shape, s.total).fingerprint
+
+
 def test_skills_without_examples_never_come():
     s = ld.Stream(ld.Groups([5, 5, 9]), ld.Fixed({5: 1.0, 9: 0.0}), 100)
     assert set(s.at(np.arange(100)).tolist()) == {0, 1}
@@ -344,6 +372,11 @@ BAD = {
     "self-annealing without skills": (lambda: ld.SelfAnneal(100, 10, 1), "a law over skills"),
     "a temperature of text": (lambda: ld.Temperature("a"), "T = 'a'"),
     "until is a number": (lambda: ld.Curriculum(0.5, [[1.0]]), "a list of shares"),
+    "lengths of others": (lambda: ld.Groups([1, 2], lengths=[1.0]), "for each of the 2 examples"),
+    "a length of zero": (lambda: ld.Groups([1, 2], lengths=[1, 0]), "above 0"),
+    "lengths of several": (lambda: ld.Groups([[1, 2], [1]], lengths=[1, 2]), "one skill"),
+    "tokens without lengths": (lambda: ld.samples_for(100, GROUPS, ld.AsIs()), "lengths="),
+    "no tokens": (lambda: ld.samples_for(0, ld.Groups([1, 2], lengths=[3, 3]), ld.AsIs()), "at least those of one"),
     "labels in place of groups": (lambda: ld.Stream([1, 2, 3], ld.Uniform(), 10), "valid are Groups"),
     "skills of floats": (lambda: ld.Groups([0.5, np.nan]), "labels"),
     "skills of dates": (lambda: ld.Groups(np.array(["2026-01-01"], "M8[D]")), "labels"),

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from lopsided.data.auto_schedule import AutoSchedule
 from lopsided.data.candidates import candidates
-from lopsided.data.describe import effective_share, exponent
+from lopsided.data.describe import effective_share, exponent, samples_for
 from lopsided.data.groups import Groups
 from lopsided.data.hugging_face import Interleaved, interleave, select
 from lopsided.data.self_anneal import SelfAnneal
@@ -64,6 +64,7 @@ __all__ = [
     "effective_share",
     "exponent",
     "interleave",
+    "samples_for",
     "select",
 ]
 

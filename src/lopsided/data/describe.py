@@ -8,9 +8,12 @@ import numpy as np
 
 from lopsided.core.errors import InputError
 from lopsided.data.groups import Groups
+from lopsided.data.shapes import Shape
 from lopsided.data.stream import Stream
 
 FEW = 0.02
+MANY = 10**6
+"""Samples over which the mean is taken: enough that no stretch of a shape is rounded away."""
 SHOWN = 8
 
 
@@ -26,6 +29,15 @@ def effective_share(stream: Stream) -> float:
             visits = float((length * s.weight[:, c] / np.maximum(s.subset[:, c], 1) * (s.subset[:, c] >= high)).sum())
             total, squares = total + visits * (high - low), squares + visits**2 * (high - low)
     return total**2 / squares / stream.n_examples
+
+
+def samples_for(tokens: float, groups: Groups, shape: Shape, seed: int = 0) -> int:
+    """How many samples have as many tokens, on average: `total` of a `Stream` with this budget. Raises `InputError` if
+    `groups` have no lengths."""
+    per_sample = Stream(groups, shape, MANY, seed).tokens / MANY
+    if not tokens >= per_sample:
+        raise InputError(f"tokens = {tokens!r}: at least those of one sample, {per_sample:.3g}")
+    return round(tokens / per_sample)
 
 
 def exponent(counts: np.ndarray) -> float:
@@ -82,16 +94,21 @@ def _skills(stream: Stream, groups: Groups) -> list[str]:
         if groups.uses is None
         else np.array([epochs[groups.uses[:, k] > 0].max(initial=0) for k in range(groups.n_skills)])
     )
-    lines = [
-        f"exponent of the data as it is: {exponent(groups.size):.2f}",
-        "skill         examples       samples      epochs",
-    ]
+    counted = groups.size if groups.mean_length is None else groups.cell_size
+    head = "skill         examples       samples      epochs"
+    tokens = None if groups.mean_length is None else expected * groups.mean_length
+    if tokens is not None:
+        head += "      tokens     share"
+    lines = [f"exponent of the data as it is: {exponent(groups.size):.2f}", head]
     order = np.argsort(-found)
     shown = order if len(order) <= 2 * SHOWN else np.concatenate([order[:SHOWN], order[-SHOWN:]])
     for i, k in enumerate(shown):
         if len(order) > 2 * SHOWN and i == SHOWN:
             lines.append(f"... {len(order) - 2 * SHOWN:,} more")
-        lines.append(f"{groups.names[k]!s:<12.12}{groups.size[k]:>10,}{found[k] * uses:>14,.0f}{reuse[k]:>12.3g}")
+        line = f"{groups.names[k]!s:<12.12}{counted[k]:>10,}{found[k] * uses:>14,.0f}{reuse[k]:>12.3g}"
+        lines.append(line if tokens is None else f"{line}{tokens[k]:>12,.0f}{tokens[k] / tokens.sum():>10.3f}")
+    if tokens is not None:
+        lines.append(f"about {tokens.sum():,.0f} tokens; shapes are shares of them")
     if groups.uses is not None:
         lines.append(
             f"frequencies of skills are off the shape's by at most {_off(stream, groups):.3f} (total variation)"

@@ -24,10 +24,13 @@ class Groups:
     "unknown", the last one.
     Raises `InputError` for labels of any other form.
 
+    `lengths`: (N,) tokens of each example, or what else it is counted in. Shapes then say shares of tokens: a skill
+    with long examples comes as a sample less often. Only where each example needs one skill.
+
     Examples that need the same skills form a *cell*. With one skill each, cells are skills.
     """
 
-    def __init__(self, skills: Any, unknown: Any = -1):
+    def __init__(self, skills: Any, unknown: Any = -1, lengths: Any = None):
         rows, cells_of = _cells(skills, unknown)
         labels = sorted({label for row in rows for label in row}, key=_in_order)
         if any(not row for row in rows) and UNKNOWN in labels:
@@ -50,7 +53,20 @@ class Groups:
             for c, many in enumerate(sets):
                 np.add.at(self.uses[c], many, 1.0)
             self.size = (self.uses > 0).T.astype(np.int64) @ self.cell_size
-        """(R,) examples of each skill."""
+        """(R,) examples of each skill; its tokens where `lengths` are given."""
+        self.mean_length: np.ndarray | None = None
+        """(R,) tokens of a skill's average example, or None."""
+        if lengths is not None:
+            self._weigh(lengths)
+
+    def _weigh(self, lengths: Any) -> None:
+        found = np.asarray(lengths)
+        if found.shape != (self.n_examples,) or found.dtype.kind not in "iuf" or not (found > 0).all():
+            raise InputError(f"lengths: a number above 0 for each of the {self.n_examples:,} examples")
+        if self.uses is not None:
+            raise InputError("lengths: shares of tokens are defined where each example needs one skill")
+        self.size = np.bincount(self.cell, found, minlength=self.n_cells)
+        self.mean_length = self.size / self.cell_size
 
     @staticmethod
     def several(sets: Sequence[Sequence[int]]) -> bool:

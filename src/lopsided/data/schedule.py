@@ -78,6 +78,9 @@ def _weights(groups: Groups | int, shape: Shape, begins: np.ndarray, ends: np.nd
             found.append(groups.cell_size / groups.n_examples)
             continue
         target = _target(skills, groups, float(begin))
+        if groups.mean_length is not None:  # shares of tokens, as shares of samples
+            target = target / groups.mean_length
+            target /= target.sum()
         if groups.uses is None:
             found.append(target)
         else:

@@ -150,11 +150,10 @@ class Stream:
     @cached_property
     def fingerprint(self) -> str:
         """16 hexadecimal digits that name the data's labels, the shape, its length, the seed and the options."""
-        data = (
-            ()
-            if isinstance(self.groups, int)
-            else (self.groups.cell.tobytes(), self.groups.names, self.groups.size.astype(float).tobytes())
-        )
+        data: tuple[object, ...] = ()
+        if isinstance(self.groups, Groups):
+            lengths = () if self.groups.mean_length is None else self.groups.mean_length.tobytes()
+            data = self.groups.cell.tobytes(), self.groups.names, self.groups.size.astype(float).tobytes(), lengths
         options = self.n_examples, self.shape, self.total, self.seed, self.cap, self.replacement
         return state.fingerprint(data, *options)
 
@@ -165,6 +164,13 @@ class Stream:
     def position_of(self, found: dict[str, object], allow_other: bool = False) -> int:
         """The position of a `state`. Raises `InputError` if it is of another stream, unless that is allowed."""
         return state.position_of(found, self.fingerprint, self.total, allow_other)
+
+    @property
+    def tokens(self) -> float:
+        """How many the run is expected to have. Raises `InputError` without `lengths` of the examples."""
+        if not isinstance(self.groups, Groups) or self.groups.mean_length is None:
+            raise InputError("tokens: not known; give Groups(labels, lengths=...)")
+        return float(self.schedule.expected() @ self.groups.mean_length)
 
     def describe(self) -> str:
         """How often skills and their examples come, before anything is trained."""
