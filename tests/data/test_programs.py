@@ -15,7 +15,7 @@ NEEDS = {"pytorch": "torch", "trainer": "transformers"}
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_it_runs(name, tmp_path):
-    if name != "shape":
+    if name not in ("shape", "plans"):
         pytest.importorskip(NEEDS.get(name, name))
     (tmp_path / "program.py").write_text(PROGRAMS[name])
     done = subprocess.run(
@@ -25,8 +25,8 @@ def test_it_runs(name, tmp_path):
     assert done.returncode == 0, done.stderr[-2000:]
 
 
-def test_there_are_seven():
-    assert set(PROGRAMS) == {"shape", "pytorch", "trainer", "accelerate", "lightning", "datasets", "grain"}
+def test_there_are_eight():
+    assert set(PROGRAMS) == {"shape", "plans", "pytorch", "trainer", "accelerate", "lightning", "datasets", "grain"}
 
 
 @pytest.mark.parametrize(("example", "page"), [("digits_sum", "digits-sum"), ("stdlib_text", "stdlib-text")])

@@ -130,3 +130,9 @@ def test_names_of_metrics_that_fall(metric, down):
 def test_batches_refuse_what_a_spec_refuses(change, said):
     with pytest.raises(lop.InputError, match=said):
         next(lop.batches(lop.tasks.SparseParity(d=6, k=2), lop.plans.Online(batch=4), **change))
+
+
+@pytest.mark.parametrize("samples", [-1, 0, 1, 2.5])
+def test_a_check_takes_some_samples(samples):
+    with pytest.raises(lop.InputError, match="at least 8"):
+        lop.check(lop.tasks.SparseParity(d=6, k=2), samples=samples)

@@ -23,6 +23,8 @@ def check(task: Task, samples: int = 256, seed: int = 0) -> None:
     """
     if not isinstance(task, Task):
         raise InputError(f"check: {task!r} is no task; valid is an object of its class, for example Facts()")
+    if not isinstance(samples, int) or samples < 8:
+        raise InputError(f"check: samples = {samples!r}: at least 8")
     import jax
     import jax.numpy as jnp
 

@@ -271,7 +271,12 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _require_values(arguments: list[str]) -> None:
-    """`--set` without a change is a mistake, not a run without changes."""
+    """`--set` and `--looks` without a value are mistakes, not a run without them; and an empty value (a variable of the
+    shell that is not set) is not the present folder."""
     for flag, following in zip(arguments, [*arguments[1:], "--"], strict=True):
         if flag == "--set" and following.startswith("--"):
             raise InputError("--set: takes key=value, for example --set optimizer.lr=0.01")
+        if flag == "--looks" and following.startswith("--"):
+            raise InputError("--looks: takes numbers of new seeds, for example --looks 8 24 64")
+        if flag.startswith("--") and not following:
+            raise InputError(f"{flag}: its value is empty")
