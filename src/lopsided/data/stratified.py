@@ -17,6 +17,8 @@ from lopsided.data.schedule import Schedule
 from lopsided.data.words import U, bits, key
 
 BLOCK = 1 << 14
+ROOM = 0.01
+"""Share of the samples of cells that a cap leaves room, at least: they have to be found soon."""
 KEPT = 16
 KEPT_EXAMPLES = 2**22
 """Blocks that were made are kept up to so many indices (32 MiB), so that scattered positions do not make them anew."""
@@ -40,11 +42,11 @@ class Stratified:
 
     def _at_most(self, most: np.ndarray) -> np.ndarray | None:
         """(C,) samples of each cell that a cap allows in a run without phases; None if the rest could then not make up
-        for what rounding takes."""
+        for what rounding takes: if cells with room for all of it hardly come any more."""
         s = self.schedule
         end = np.minimum(self._counts(0, s.total), most)
-        room = np.where(s.weight[-1] > 0, most - end, 0)
-        return most if int(end.sum() + room.sum()) >= s.total else None
+        short = max(0, s.total - int(end.sum()))
+        return most if s.weight[-1][most - end >= short].sum() >= ROOM or not short else None
 
     @cached_property
     def members(self) -> tuple[np.ndarray, np.ndarray]:
