@@ -44,6 +44,8 @@ def test_a_law_that_reads_sizes_is_the_same_with_streams(law, which):
 def test_sizes_may_be_tokens():
     mixed = ld.interleave(ROWS, ld.AsIs(), 1000, sizes={"zebra": 100, "code": 300, "arxiv": 600})
     assert counts(mixed) == {"zebra": 100, "code": 300, "arxiv": 600}
+    phased = ld.interleave(ROWS, ld.Phases((0.5, 1), (0.5, 1)), 1000, sizes={"zebra": 100, "code": 300, "arxiv": 600})
+    assert all(abs(n - m) <= 2 for n, m in zip(counts(phased).values(), (100, 300, 600), strict=True))
     assert mixed.stream.fingerprint != ld.interleave(ROWS, ld.AsIs(), 1000).stream.fingerprint
 
 
@@ -89,6 +91,7 @@ BAD = {
         "no subsets",
     ),
     "a strange size": (lambda: ld.interleave(ROWS, ld.AsIs(), 10, sizes={"web": 3}), "sizes: a number above 0"),
+    "a size of text": (lambda: ld.interleave(ROWS, ld.AsIs(), 10, sizes={"code": "x"}), "sizes: a number above 0"),
     "no size": (lambda: ld.interleave(ROWS, ld.AsIs(), 10, sizes={"code": 0}), "sizes: a number above 0"),
     "a stream by position": (lambda: ld.interleave({"a": Streaming([1])}, ld.Uniform(), 10)[0], "by iteration"),
     "a stream's cap": (lambda: ld.interleave({"a": Streaming([1])}, ld.Uniform(), 10, cap=2), "cap"),

@@ -107,9 +107,10 @@ def test_the_state_of_another_rule_is_refused(other):
     ld.SelfAnneal(groups, 1000, 100, **other).load_state_dict(state, allow_other=True)
 
 
-@pytest.mark.parametrize("accuracy", [2.3, 45.0, -0.1, float("nan"), [0.5, 0.5]])
+@pytest.mark.parametrize("accuracy", [2.3, 45.0, -0.1, float("nan"), [0.5, 0.5], None])
 def test_what_is_no_share_is_refused(accuracy):
     sampler = ld.SelfAnneal(ld.Groups(np.arange(1000) % 10), 1000, 100)
     with pytest.raises(InputError, match="from 0 to 1"):
         sampler.report(accuracy)
     assert sampler.exponent == 1.5
+    sampler.report(1 + 1e-15)  # a mean over ranks

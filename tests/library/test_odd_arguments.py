@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import lopsided as lop
-from lopsided.stats.times import falls
+from lopsided.stats import decisions
+from lopsided.stats.times import Times, falls
 from tests.conftest import PARITY
 from tests.library.small import spec
 
@@ -100,6 +101,12 @@ def test_a_small_difference_of_accuracies_is_negligible():
     assert lop.compare(base, other + 0.2, metric="accuracy").higher().verdict == "holds"
 
 
+def test_three_against_three_decide_an_equivalence():
+    """A tenth of their splits is rare enough for its two one-sided tests at 5 %."""
+    slow, fast = (Times(np.array(t), np.zeros(3, bool)) for t in ([100.0, 101.0, 102.0], [100.5, 101.5, 99.5]))
+    assert decisions.as_fast(slow, fast, "steps").verdict == "holds"
+
+
 @pytest.mark.parametrize("members", [1, 2, 3])
 def test_of_so_few_members_no_interval_is_known(members):
     """Two independent samples of three have 20 splits: none is as rare as one in 40."""
@@ -113,7 +120,9 @@ def test_of_so_few_members_no_interval_is_known(members):
 @pytest.mark.parametrize(
     ("metric", "down"),
     [("test/loss", True), ("val_Loss", True), ("perplexity", True), ("dev-NLL", True), ("bpb", True),
-     ("word error", True), ("cross_entropy", True), ("accuracy", False), ("glossary", False), ("reward", False)],
+     ("word error", True), ("cross_entropy", True), ("valLoss", True), ("trainloss", True), ("test_errors", True),
+     ("bits_per_byte", True), ("rmse", True), ("policy entropy", False), ("accuracy", False), ("glossary", False),
+     ("reward", False)],
 )  # fmt: skip
 def test_names_of_metrics_that_fall(metric, down):
     assert falls(metric) == down

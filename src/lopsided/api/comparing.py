@@ -127,7 +127,7 @@ class Comparison:
         found = []
         for curves in (self.baseline, self.candidate):
             found.append(curves.times(at, self.falling))
-            if (found[-1].time <= 0).any():
+            if ((found[-1].time <= 0) & ~found[-1].censored).any():
                 said = f"{curves.name!r} has {self.metric} {at:g} at 0 {curves.unit}, before it trained"
                 raise InputError(f"compare: {said}; valid is an `at` that is reached later")
         return found[0], found[1]
@@ -137,8 +137,8 @@ class Comparison:
         return _verdict(said, found._replace(measure=f"{found.measure}, {self.baseline.name} / {self.candidate.name}"))
 
     def higher(self) -> Verdict:
-        """The candidate's last values exceed the baseline's. Of accuracies, a difference that is certainly below .05 is
-        "negligible"."""
+        """The candidate's last values exceed the baseline's. Of accuracies (as shares, not in percent), a difference
+        that is certainly below .05 is "negligible"."""
         said = f"{self.candidate.name} ends with a higher {self.metric} than {self.baseline.name}"
         ends = self.baseline.values[:, -1], self.candidate.values[:, -1]
         return _verdict(said, decisions.higher(*ends, f"final {self.metric}{self._where()}", self._small()))

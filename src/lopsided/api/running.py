@@ -85,7 +85,9 @@ def _seeds(seeds: Any) -> int | tuple[int, ...]:
         whole = all(isinstance(s, (int, np.integer)) and 0 <= s < 2**63 for s in which)
         if which and whole and len(set(which)) == len(which):
             return tuple(sorted(int(s) for s in which))
-    raise InputError(f"seeds = {seeds!r}: how many (at least 1), or a list of which, each once and from 0 to 2^63 - 1")
+    raise InputError(
+        f"seeds = {seeds!r}: how many (1 to {MOST_SEEDS:,}), or a list of which, each once and from 0 to 2^63 - 1"
+    )
 
 
 def _named(arms: Mapping[str, Spec] | Spec) -> dict[str, Spec]:

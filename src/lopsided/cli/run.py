@@ -92,7 +92,9 @@ def run(
     prepared = [(target, prepare(target, scale, seeds, set_)) for target in asked_for]
     labels = [asked.label for _, asked in prepared]
     if twice := [label for label in labels if labels.count(label) > 1]:
-        raise InputError(f"run: two targets are {twice[0]!r}, and one report would replace the other; rename one")
+        raise InputError(
+            f"run: two targets are {twice[0]!r}, and one report would replace the other; rename one, or give it once"
+        )
     if across_hosts and on is not None:
         raise InputError("--across-hosts: the hosts train here, together; leave --on out")
     if across_hosts and not _joined_as_head():

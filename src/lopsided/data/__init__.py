@@ -21,7 +21,8 @@ from lopsided.data.auto_schedule import AutoSchedule
 from lopsided.data.candidates import candidates
 from lopsided.data.describe import effective_share, exponent, samples_for
 from lopsided.data.groups import Groups
-from lopsided.data.hugging_face import Interleaved, interleave, select
+from lopsided.data.hugging_face import select
+from lopsided.data.interleave import Interleaved, interleave
 from lopsided.data.self_anneal import SelfAnneal
 from lopsided.data.shapes import (
     Anneal,

@@ -32,10 +32,10 @@ def effective_share(stream: Stream) -> float:
 
 
 def samples_for(tokens: float, groups: Groups, shape: Shape, seed: int = 0) -> int:
-    """How many samples have as many tokens, on average: `total` of a `Stream` with this budget. Raises `InputError` if
-    `groups` have no lengths."""
+    """How many samples have as many tokens, on average: `total` of a `Stream` with this budget and without a cap (one
+    changes frequencies: see `Stream.tokens`). Raises `InputError` if `groups` have no lengths."""
     per_sample = Stream(groups, shape, MANY, seed).tokens / MANY
-    if not tokens >= per_sample:
+    if not per_sample <= tokens < np.inf:
         raise InputError(f"tokens = {tokens!r}: at least those of one sample, {per_sample:.3g}")
     return round(tokens / per_sample)
 

@@ -61,7 +61,11 @@ class Groups:
 
     def _weigh(self, lengths: Any) -> None:
         found = np.asarray(lengths)
-        if found.shape != (self.n_examples,) or found.dtype.kind not in "iuf" or not (found > 0).all():
+        if (
+            found.shape != (self.n_examples,)
+            or found.dtype.kind not in "iuf"
+            or not (np.isfinite(found) & (found > 0)).all()
+        ):
             raise InputError(f"lengths: a number above 0 for each of the {self.n_examples:,} examples")
         if self.uses is not None:
             raise InputError("lengths: shares of tokens are defined where each example needs one skill")
@@ -99,6 +103,7 @@ class Groups:
 
 def _cells(skills: Any, unknown: Any) -> tuple[list[tuple[Any, ...]], np.ndarray]:
     """Labels of every cell, and each example's cell."""
+    unknown = _plain(unknown)
     skills = skills.to_pylist() if hasattr(skills, "to_pylist") else skills  # of Arrow
     array = _as_array(skills)
     if array is not None and array.ndim == 1 and array.size and array.dtype.kind in "iubUS":
@@ -131,18 +136,20 @@ def _as_array(skills: Any) -> np.ndarray | None:
         return None  # NumPy made texts of numbers
     if array.dtype.kind == "O" and array.ndim == 1:
         return np.array(array.tolist()) if all(isinstance(label, str) for label in array) else None
-    missing = array.dtype.kind == "f" and np.isnan(array).any() and not np.isnan(array).all()
-    return None if missing and array.ndim == 1 else array  # a column of integers with missing ones is one of floats
+    # A column of integers with missing ones is one of floats.
+    return None if array.dtype.kind == "f" and array.ndim == 1 and array.size else array
 
 
 def _labels(row: Any, unknown: Any) -> tuple[Any, ...]:
     """The labels of an example, sorted, without those that are missing. Raises `InputError` for any of another type."""
     found = []
     for label in map(_plain, row if _is_many(row) else [row]):
-        if _is_missing(label) or (type(label) is type(unknown) and label == unknown):
+        if _is_missing(label):
             continue
         if isinstance(label, float) and label.is_integer():
             label = int(label)
+        if type(label) is type(unknown) and label == unknown:
+            continue
         if not isinstance(label, (int, str)):
             raise InputError(f"skills: {label!r} is a {type(label).__name__}; {VALID}")
         found.append(label)
@@ -158,8 +165,8 @@ def _is_missing(label: Any) -> bool:
 
 
 def _is_many(row: Any) -> bool:
-    return isinstance(row, (list, tuple, np.ndarray, set, frozenset))
+    return isinstance(row, (list, tuple, set, frozenset)) or (isinstance(row, np.ndarray) and row.ndim > 0)
 
 
 def _plain(label: Any) -> Any:
-    return label.item() if isinstance(label, np.generic) else label
+    return label.item() if isinstance(label, (np.generic, np.ndarray)) else label

@@ -8,7 +8,7 @@ import numpy as np
 
 from lopsided.core.errors import InputError
 from lopsided.data.groups import Groups
-from lopsided.data.shapes import Anneal, Binned, Curriculum, Fixed, PowerLaw, Product, Shape
+from lopsided.data.shapes import Anneal, Binned, Curriculum, Fixed, PowerLaw, Product, Shape, Temperature
 from lopsided.data.words import U, bits, key, unit
 
 ROUNDS = 500
@@ -74,9 +74,10 @@ def _weights(groups: Groups | int, shape: Shape, begins: np.ndarray, ends: np.nd
     found, tilt = [], np.zeros(groups.n_skills)
     for begin, end in zip(begins, ends, strict=True):
         skills = shape.weights(groups, float(begin), float(end), seed)
-        if skills is None:
+        if skills is None and groups.uses is not None:
             found.append(groups.cell_size / groups.n_examples)
             continue
+        skills = groups.size.astype(float) if skills is None else skills
         target = _target(skills, groups, float(begin))
         if groups.mean_length is not None:  # shares of tokens, as shares of samples
             target = target / groups.mean_length
@@ -92,7 +93,7 @@ def _weights(groups: Groups | int, shape: Shape, begins: np.ndarray, ends: np.nd
 def _require_no_law(shape: Shape) -> None:
     """Raise `InputError` for a law over skills where there are none."""
     for factor in shape.factors if isinstance(shape, Product) else (shape,):
-        if isinstance(factor, PowerLaw | Binned | Anneal | Fixed | Curriculum):
+        if isinstance(factor, PowerLaw | Binned | Anneal | Temperature | Fixed | Curriculum):
             raise InputError(f"shape: {factor!r} is a law over skills; give Groups(labels), not a number of examples")
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from lopsided.core.errors import InputError
+from lopsided.data.shapes import Shape
 
 VERSION = 2
 """Of the order of samples: streams of another version put other examples at the same positions."""
@@ -22,20 +23,30 @@ def fingerprint(*what: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, (bool, np.bool_)):
-        return value if value is None else bool(value)
-    if isinstance(value, (int, float, np.number)):
-        number = value.item() if isinstance(value, np.number) else value
-        return int(number) if float(number).is_integer() else number
+    if value is None or isinstance(value, bool):
+        return value
     if isinstance(value, bytes):
         return hashlib.blake2b(value).hexdigest()
     if isinstance(value, str):
-        return value
+        return str(value)
+    if isinstance(value, Shape):
+        return [type(value).__name__, _plain(vars(value))]
     if isinstance(value, Mapping):
-        return sorted([repr(_plain(key)), _plain(inner)] for key, inner in value.items())
-    if isinstance(value, (list, tuple, np.ndarray)):
+        return sorted([json.dumps(_plain(key)), _plain(inner)] for key, inner in value.items())
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, (int, float)):
+        return int(value) if float(value).is_integer() else float(value)
+    if isinstance(value, Sequence):
         return [_plain(inner) for inner in value]
-    return [type(value).__name__, _plain(vars(value))]
+    return _plain(_array(value).tolist())  # numbers of NumPy, tensors, columns, fractions
+
+
+def _array(value: Any) -> np.ndarray:
+    try:
+        return np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"shape: {value!r} cannot be told from others; valid are numbers, texts and arrays") from None
 
 
 def position_of(state: Any, name: str, total: int, allow_other: bool) -> int:

@@ -17,6 +17,8 @@ from lopsided.data.state import fingerprint, position_of
 from lopsided.data.stream import Stream
 from lopsided.data.view import BatchSampler
 
+ROUNDING = 1e-6
+"""By which a mean over ranks may lie outside 0 to 1."""
 Decision = tuple[int, int] | None
 """(first position, number of the stream), or nothing to decide."""
 
@@ -91,5 +93,6 @@ class Steered(BatchSampler):
 
 def require_share(accuracy: Any) -> None:
     """Raises `InputError` for what is no share of right answers: a loss, a percentage, NaN."""
-    if not (np.ndim(accuracy) == 0 and 0 <= float(accuracy) <= 1):
+    sound = isinstance(accuracy, (int, float)) or (np.ndim(accuracy) == 0 and hasattr(accuracy, "__float__"))
+    if not (sound and -ROUNDING <= float(accuracy) <= 1 + ROUNDING):
         raise InputError(f"accuracy = {accuracy!r}: the share of answers that were right, from 0 to 1")

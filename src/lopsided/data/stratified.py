@@ -17,8 +17,6 @@ from lopsided.data.schedule import Schedule
 from lopsided.data.words import U, bits, key
 
 BLOCK = 1 << 14
-ROOM = 0.01
-"""Share of the samples of cells that a cap leaves room, at least: they have to be found soon."""
 KEPT = 16
 KEPT_EXAMPLES = 2**22
 """Blocks that were made are kept up to so many indices (32 MiB), so that scattered positions do not make them anew."""
@@ -36,17 +34,24 @@ class Stratified:
         self._kept = max(KEPT, KEPT_EXAMPLES // self.length)
         self._edges: dict[tuple[int, int], tuple[int, np.ndarray, np.ndarray]] = {}
         self._made: dict[tuple[int, int], np.ndarray] = {}
-        self._most: np.ndarray | None = None
+        self._end: np.ndarray | None = None
         if cap is not None and schedule.phase[-1] == 0:
-            self._most = self._at_most(np.floor(cap * schedule.subset[0] + 1e-9).astype(np.int64))
+            self._end = self._capped(cap)
 
-    def _at_most(self, most: np.ndarray) -> np.ndarray | None:
-        """(C,) samples of each cell that a cap allows in a run without phases; None if the rest could then not make up
-        for what rounding takes: if cells with room for all of it hardly come any more."""
+    def _capped(self, cap: float) -> np.ndarray:
+        """(C,) samples of each cell in a run without phases, none with more than a cap allows. What rounding takes from
+        full cells goes to others, those of the last stage first."""
         s = self.schedule
-        end = np.minimum(self._counts(0, s.total), most)
+        room = np.minimum(cap * s.subset[0], float(s.total)) * (s.expected() > 0)
+        most = np.floor(room + 1e-9)
+        if most.sum() < s.total:  # a cap that is no whole number
+            most = np.ceil(room)
+        end = np.minimum(self._counts(0, s.total), most.astype(np.int64))
+        order = np.argsort(-s.weight[-1], kind="stable")
+        left = (most.astype(np.int64) - end)[order]
         short = max(0, s.total - int(end.sum()))
-        return most if s.weight[-1][most - end >= short].sum() >= ROOM or not short else None
+        end[order] += np.clip(short - (np.cumsum(left) - left), 0, left)
+        return end
 
     @cached_property
     def members(self) -> tuple[np.ndarray, np.ndarray]:
@@ -110,7 +115,9 @@ class Stratified:
         same = np.flatnonzero(s.phase == s.phase[i])
         j = int(same[max(0, int(np.searchsorted(s.start[same], position, side="right")) - 1)])
         found = np.floor(s.base[j] + (position - int(s.start[j])) * s.weight[j] + s.offset).astype(np.int64)
-        return found if self._most is None else np.minimum(found, self._most)
+        if self._end is None:
+            return found
+        return self._end if position >= s.total else np.minimum(found, self._end)
 
     def block(self, i: int, b: int) -> tuple[int, np.ndarray, np.ndarray]:
         """(first position in the phase, samples of each cell before, cumulative samples of each cell) of a block."""

@@ -30,13 +30,13 @@ class Stream:
 
     *Stratified* (the default): a stretch of constant frequencies is cut into blocks of at most 16,384 positions (or of
     two for each skill, if that is more). At the end of a block each skill has come as often as its expectation says,
-    within 1; where the block ends is rounded too, by about .3 sqrt(skills) positions. At every position of a phase the
-    visits of a skill's examples differ by at most 1; their order is shuffled anew in every epoch. With `replacement`,
-    every sample is drawn on its own, as lopsided's plan `fixed` does.
+    within 1; where the block ends is rounded too, by .3 sqrt(skills) positions as a standard deviation. At every
+    position of a phase the visits of a skill's examples differ by at most 1; their order is shuffled anew in every
+    epoch. With `replacement`, every sample is drawn on its own, as lopsided's plan `fixed` does.
 
-    `cap`: how often an example comes at most; what a rare skill cannot give goes to the others in proportion. With
-    phases, each of which rounds on its own, an example may come once more for each; with `replacement`, a cap is kept
-    on average. Raises `InputError` for what cannot be done.
+    `cap`: how often an example comes at most, exactly for whole numbers; what a rare skill cannot give goes to the
+    others in proportion. With phases, each of which rounds on its own, an example may come once more for each; with
+    `replacement`, a cap is kept on average. Raises `InputError` for what cannot be done.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Stream:
         self.schedule = schedule(groups, shape, self.total, self.seed, cap)
         self._order = None
         if isinstance(groups, Groups) and groups.n_cells > 1:
-            self._order = Stratified(groups, self.schedule, self.seed, cap)
+            self._order = Stratified(groups, self.schedule, self.seed, None if replacement else cap)
         self._ahead: dict[int, np.ndarray] = {}
         self._cumulative: dict[int, np.ndarray] = {}
 
@@ -152,8 +152,9 @@ class Stream:
         """16 hexadecimal digits that name the data's labels, the shape, its length, the seed and the options."""
         data: tuple[object, ...] = ()
         if isinstance(self.groups, Groups):
-            lengths = () if self.groups.mean_length is None else self.groups.mean_length.tobytes()
-            data = self.groups.cell.tobytes(), self.groups.names, self.groups.size.astype(float).tobytes(), lengths
+            g = self.groups
+            numbers = [x if x is None else x.astype(float).tobytes() for x in (g.size, g.mean_length, g.uses)]
+            data = g.cell.tobytes(), g.names, numbers
         options = self.n_examples, self.shape, self.total, self.seed, self.cap, self.replacement
         return state.fingerprint(data, *options)
 

@@ -32,7 +32,7 @@ class View:
             raise InputError(f"data: {len(data):,} examples; the stream is of {stream.n_examples:,}")
         if not (isinstance(batch, (int, np.integer)) and 1 <= batch <= stream.total):
             raise InputError(f"batch = {batch!r}: between 1 and total = {stream.total:,}")
-        self.data, self.stream, self.length = data, stream, stream.total // batch * batch
+        self.data, self.stream, self.length = data, stream, stream.total // int(batch) * int(batch)
         self._first = self._last = -1
 
     def __len__(self) -> int:
@@ -94,7 +94,7 @@ class BatchSampler:
             raise InputError(
                 f"rank = {rank}, world = {world}: 0 <= rank < world, and batch = {batch} a multiple of world"
             )
-        self.stream, self.batch, self.rank, self.world, self.position = stream, batch, rank, world, 0
+        self.stream, self.batch, self.rank, self.world, self.position = stream, int(batch), rank, world, 0
 
     @property
     def batch_size(self) -> int:

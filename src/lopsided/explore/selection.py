@@ -13,6 +13,7 @@ import numpy as np
 
 from lopsided.explore.curves import Curves, Reader
 from lopsided.explore.runs import Placed, Run, text_of
+from lopsided.runs.others import OTHERS
 from lopsided.store.mirror import Mirror
 
 MOST_ARMS = 16
@@ -76,7 +77,9 @@ def command(chosen: Chosen, root: Path) -> str:
     """The `lopsided query` that gives the rows of all chosen arms."""
     run = chosen.run
     where = f"recipe = {_quoted(run.recipe)} AND scale = {_quoted(run.scale)}"
-    if len(chosen.arms) < len(run.arms):
+    if run.label == OTHERS:  # their names say what differs, which changes with the members that there are
+        where = f"spec IN ({', '.join(_quoted(arm.digest) for arm in chosen.arms)})"
+    elif len(chosen.arms) < len(run.arms):
         where += f" AND arm IN ({', '.join(_quoted(arm.name) for arm in chosen.arms)})"
     sql = (
         f"SELECT arm, seed, step, samples, value FROM rows JOIN arms USING (spec) WHERE {where} "

@@ -50,14 +50,17 @@ def times_until(axis: np.ndarray, values: np.ndarray, until: Until) -> Times:
     return time_to_learn(axis, -values, -(until.at_most or 0.0))
 
 
-FALLING = {"loss", "losses", "error", "errors", "err", "mse", "rmse", "mae"}
-FALLING |= {"nll", "entropy", "perplexity", "ppl", "bpb", "bpc", "wer", "cer"}
-"""Words of metrics that get smaller as a network learns."""
+FALLING = {"err", "mse", "rmse", "mae", "nll", "xent", "perplexity", "ppl", "bits", "bpb", "bpc", "wer", "cer"}
+"""Words of metrics that get smaller as a network learns, beside those that end in loss, losses, error or errors."""
 
 
 def falls(metric: str) -> bool:
-    """Whether one of the metric's words (`val_loss`, `test/NLL`) is of `FALLING`; anything else rises."""
-    return not FALLING.isdisjoint(re.findall("[a-z]+", metric.lower()))
+    """Whether one of the metric's words (`valLoss`, `test/NLL`) says that it gets smaller; anything else rises."""
+    words = re.findall("[A-Z]?[a-z]+|[A-Z]+", metric)
+    low = [word.lower() for word in words]
+    if {"cross", "entropy"} <= set(low):
+        return True
+    return any(word in FALLING or re.search("(loss|losses|error|errors)$", word) for word in low if word != "gloss")
 
 
 def time_to_reach(axis: np.ndarray, metric: str, values: np.ndarray, at: float) -> Times:
