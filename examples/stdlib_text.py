@@ -1,7 +1,7 @@
 """Does the shape of text matter? A small language model on the sources of Python's own standard library.
 
 pip install "lopsided[data-test]"
-python examples/stdlib_text.py train --jobs 2     # about 25 minutes on two cores, beside other work; goes on where it stopped
+python examples/stdlib_text.py train --jobs 2     # about 25 minutes on two busy cores; goes on where it stopped
 python examples/stdlib_text.py report > docs/stdlib-text.md
 """
 
