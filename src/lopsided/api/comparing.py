@@ -86,7 +86,8 @@ class Curves(NamedTuple):
 
 
 class Comparison:
-    """`candidate` against `baseline`. Every method gives a `Verdict`, "inconclusive" where nothing can be told.
+    """`candidate` against `baseline`. Every method gives a `Verdict`, "inconclusive" where nothing can be told. Raises
+    `InputError` for numbers that ask nothing: a factor of 0, a goal that a member has reached before it trained.
 
     `falling`: the metric gets smaller as a network learns. If nothing is said, a loss, an error, a perplexity and the
     like fall (`lopsided.stats.times.FALLING`), anything else rises.
