@@ -105,8 +105,8 @@ def asked_for(task: str, overrides: Sequence[str], law: str | None, rank_order: 
 
 
 def task_named(asked: str) -> str:
-    """The name as it is; of `FILE.py` the one task that the file registers, of `FILE.py:NAME` that one. The file is
-    executed."""
+    """The name of the task that `asked` means: a name as it is, for `FILE.py` the one task that the file registers, for
+    `FILE.py:NAME` that one of them. The file is executed."""
     file, ending, name = asked.partition(".py:") if ".py:" in asked else (asked.removesuffix(".py"), asked[-3:], "")
     if not ending.startswith(".py"):
         return asked

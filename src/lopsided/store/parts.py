@@ -34,7 +34,7 @@ from lopsided.store.survey import Damage, MemberId, Survey, survey_of
 
 FORMAT = 2
 WRITTEN = json.dumps({"format": FORMAT})
-"""In the file store.json."""
+"""What the file store.json holds."""
 
 
 class Part(NamedTuple):
