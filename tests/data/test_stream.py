@@ -212,6 +212,11 @@ def test_numbers_of_numpy_are_numbers():
     json.dumps(sampler.state_dict())
 
 
+def test_a_cap_that_a_long_run_exceeds_by_rounding_ends():
+    s = ld.Stream(ld.Groups([0, 1]), ld.Uniform(), 2 * 10**9 + 1, cap=10**9)
+    assert s.at(2 * 10**9) in (0, 1)
+
+
 def test_huge_weights_are_weights():
     s = ld.Stream(ld.Groups([0, 1, 2]), ld.Fixed([1e308] * 3), 99)
     assert np.bincount(s.at(np.arange(99))).tolist() == [33, 33, 33]

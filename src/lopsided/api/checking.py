@@ -98,7 +98,7 @@ def _require_shapes(task: Task, batch: Any, n: int) -> None:
 
 
 def _require_different_samples(task: Task, batch: Any) -> None:
-    """Not all samples may be alike, unless the task has no more than one."""
+    """Raise `InputError` if all samples are the same, unless the task has only one."""
     if isinstance(task, FiniteInputs) and task.entropy_bits < 1:
         return
     if all((leaf == leaf[0]).all() for leaf in (batch.inputs, batch.targets)):

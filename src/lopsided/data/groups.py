@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -161,7 +162,8 @@ def _in_order(label: Any) -> tuple[bool, Any]:
 
 
 def _is_missing(label: Any) -> bool:
-    return label is None or type(label).__name__ == "NAType" or (isinstance(label, float) and label != label)
+    of_pandas = getattr(sys.modules.get("pandas"), "NA", None)  # it equals nothing, and has no truth value
+    return label is None or label is of_pandas or (isinstance(label, float) and label != label)
 
 
 def _is_many(row: Any) -> bool:

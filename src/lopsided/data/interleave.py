@@ -165,14 +165,5 @@ def _again(source: Any, skipped: int, name: str) -> Iterator[Any]:
         passes += 1
 
 
-def interleave(
-    sources: Mapping[str, Any],
-    shape: Shape,
-    total: int,
-    seed: int = 0,
-    cap: float | None = None,
-    sizes: Mapping[str, float] | None = None,
-) -> Interleaved:
-    """Several sources, mixed as a shape over their names says: `interleave({"web": a, "code": b}, Fixed({...}),
-    10**6)`. See `Interleaved`."""
-    return Interleaved(sources, shape, total, seed, cap, sizes)
+interleave = Interleaved
+"""As a verb: `interleave({"web": a, "code": b}, Fixed({...}), 10**6)`."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from lopsided.core.errors import InputError
 from lopsided.data.groups import Groups
-from lopsided.data.shapes import Anneal, Binned, Curriculum, Fixed, PowerLaw, Product, Shape, Temperature
+from lopsided.data.shapes import AsIs, Phases, Product, Shape, Uniform
 from lopsided.data.words import U, bits, key, unit
 
 ROUNDS = 500
@@ -93,7 +93,7 @@ def _weights(groups: Groups | int, shape: Shape, begins: np.ndarray, ends: np.nd
 def _require_no_law(shape: Shape) -> None:
     """Raise `InputError` for a law over skills where there are none."""
     for factor in shape.factors if isinstance(shape, Product) else (shape,):
-        if isinstance(factor, PowerLaw | Binned | Anneal | Temperature | Fixed | Curriculum):
+        if not isinstance(factor, AsIs | Uniform | Phases):
             raise InputError(f"shape: {factor!r} is a law over skills; give Groups(labels), not a number of examples")
 
 

@@ -38,14 +38,17 @@ class Stratified:
         if cap is not None and schedule.phase[-1] == 0:
             self._end = self._capped(cap)
 
-    def _capped(self, cap: float) -> np.ndarray:
+    def _capped(self, cap: float) -> np.ndarray | None:
         """(C,) samples of each cell in a run without phases, none with more than a cap allows. What rounding takes from
-        full cells goes to others, those of the last stage first."""
+        full cells goes to others, those of the last stage first. None if there is not room for all samples: a schedule
+        may exceed a cap by a share of 1e-9."""
         s = self.schedule
         room = np.minimum(cap * s.subset[0], float(s.total)) * (s.expected() > 0)
         most = np.floor(room + 1e-9)
         if most.sum() < s.total:  # a cap that is no whole number
             most = np.ceil(room)
+        if most.sum() < s.total:
+            return None
         end = np.minimum(self._counts(0, s.total), most.astype(np.int64))
         order = np.argsort(-s.weight[-1], kind="stable")
         left = (most.astype(np.int64) - end)[order]

@@ -61,7 +61,8 @@ class Folder:
                 self._read_manifests()
                 if whole:
                     wanted = {each.label: each.members() for each in self._manifests[1]}
-                    self.status = folder_status(self.store, wanted | members(self.store, wanted))
+                    now = self.store.as_of_now()
+                    self.status = folder_status(now, wanted | members(now, wanted))
                 self.trouble = ""
             except (OSError, StoreError) as error:
                 whole, self.trouble = True, str(error)

@@ -21,7 +21,7 @@ class OtherArm(NamedTuple):
     """One spec of theirs."""
 
     name: str
-    """The settings in which it differs from the others, or its hash if there is nothing to say."""
+    """The settings in which this spec differs from the others; its hash if it is the only one."""
     digest: str
     spec: Mapping[str, Any]
     """As JSON."""
@@ -41,7 +41,7 @@ def _name(at: Mapping[str, Any]) -> str:
 
 
 def arm_rows(store: Store, manifests: Sequence[Manifest]) -> list[ArmRow]:
-    """Their rows of the table `arms`."""
+    """Rows of the table `arms`, one for each spec that no manifest has."""
     taken = {arm["hash"] for found in manifests for arm in found.arms.values()}
     found = others(store.index.specs, taken, (spec for spec, _ in store.complete()))
     return [ArmRow(arm.name, OTHERS, "", arm.digest, arm.coordinates) for arm in found]

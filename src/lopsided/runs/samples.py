@@ -107,16 +107,19 @@ def asked_for(task: str, overrides: Sequence[str], law: str | None, rank_order: 
 def task_named(asked: str) -> str:
     """The name of the task that `asked` means: a name as it is, for `FILE.py` the one task that the file registers, for
     `FILE.py:NAME` that one of them. The file is executed."""
-    file, ending, name = asked.partition(".py:") if ".py:" in asked else (asked.removesuffix(".py"), asked[-3:], "")
-    if not ending.startswith(".py"):
+    if asked.endswith(".py"):
+        file, name = asked, ""
+    elif ".py:" in asked:
+        file, _, name = asked.rpartition(":")
+    else:
         return asked
-    module = program(Path(f"{file}.py"), "task file")
+    module = program(Path(file), "task file")
     own = sorted(n for n, cls in registry.registered("task").items() if cls.__module__ == module.__name__)
     if name and name not in own:
-        raise unknown(f"task of {file}.py", name, own)
+        raise unknown(f"task of {file}", name, own)
     if not name and len(own) != 1:
-        several = f"registers {', '.join(own)}; name one, as {file}.py:{own[0]}" if own else ""
-        raise InputError(f"task file '{file}.py': {several or 'registers no task: @register above its class'}")
+        several = f"registers {', '.join(own)}; name one, as {file}:{own[0]}" if own else ""
+        raise InputError(f"task file {file!r}: {several or 'registers no task: @register above its class'}")
     return name or own[0]
 
 
