@@ -1,94 +1,153 @@
-"""Which version of the code computes: a digest of the source of everything that rows depend on."""
+"""Which version of the code computes: a digest of what a spec's rows depend on, and of nothing else.
+
+A comment, a docstring, a file that moves or the code of a part that the spec does not name changes nothing; a changed
+constant does, wherever the parts' code reaches it: in this package, in somebody's own file and the files that it
+imports, in a notebook.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Sequence
-from functools import cache, cached_property
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
-from types import CodeType, FunctionType
+from typing import Any
 
-from lopsided.core.config import Part
+from lopsided.core import own_files, registry
+from lopsided.core.config import Config, Part
+from lopsided.core.live_code import LiveCode
+from lopsided.core.source import Place, Sources
 from lopsided.core.spec import Spec
 
 COMPUTES = ("core", "engines", "models", "optim", "plans", "probes", "skills", "tasks", "text", "theory")
-"""Packages whose source, and tables, decide what a spec computes."""
+"""Packages that are followed. What lies outside them shows, stores and judges rows; it makes none."""
+PLUMBING = frozenset(
+    f"lopsided.core.{name}" for name in ("code", "errors", "own_files", "progress", "provenance", "registry")
+)
+"""Modules that find parts by name, refuse, and tell: no number comes from them."""
+VERSION = "ast-1"
+"""Begins every digest, so that rows of another rule are known as such (`store.tables`)."""
+_LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 
 def code_digest(spec: Spec) -> str:
-    """16 hexadecimal digits, of this package and of the files of parts that live outside it. Comments count too: equal
-    digests are surely the same code, others perhaps not."""
-    return parts_digest(*_parts(spec))
+    """`ast-1:` and 16 hexadecimal digits, of all that computes this spec's rows."""
+    engine = registry.engine_of(spec)
+    found: set[type] = {type(each) for each in _configs(spec)} | {engine}
+    if not engine.trains and (prediction := registry.registered("prediction").get(spec.task.name)):
+        found.add(prediction)
+    return _of(frozenset(found))
 
 
 def parts_digest(*parts: Part) -> str:
-    """The same of some parts."""
-    outside = sorted({_digest(cls) for cls in _outside(parts)})
-    return hashlib.sha256("\n".join([_package(), *outside]).encode()).hexdigest()[:16]
+    """`ast-1:` and 16 hexadecimal digits, of all that these parts compute."""
+    return _of(frozenset(type(each) for part in parts for each in _configs(part)))
 
 
 def outside(spec: Spec) -> list[str]:
     """Names of the files of parts that live outside this package; of a class without a file, its own."""
-    return sorted({Path(file).name if (file := _file(cls)) else cls.__qualname__ for cls in _outside(_parts(spec))})
+    parts = [spec.task, spec.skills, spec.model, spec.plan, spec.optimizer, *spec.probes]
+    classes = {type(part) for part in parts if not _inside(type(part))}
+    return sorted({Path(file).name if (file := own_files.file_of(cls)) else cls.__qualname__ for cls in classes})
 
 
-def _parts(spec: Spec) -> list[Part]:
-    return [spec.task, spec.skills, spec.model, spec.plan, spec.optimizer, *spec.probes]
+def _configs(value: Any) -> Iterator[Config]:
+    """A configuration and all that it is made of."""
+    if isinstance(value, Config):
+        yield value
+        value = [getattr(value, name) for name in type(value).model_fields]
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        for each in value:
+            yield from _configs(each)
 
 
-def _outside(parts: Sequence[Part]) -> list[type]:
-    return [type(part) for part in parts if not type(part).__module__.startswith("lopsided.")]
+def _of(classes: frozenset[type]) -> str:
+    return _of_package(classes) if all(map(_inside, classes)) else _of_any(classes)
 
 
 @cache
-def _package() -> str:
-    total = hashlib.sha256()
-    package = Path(__file__).resolve().parent.parent
-    for name in COMPUTES:
-        for file in sorted(f for kind in ("py", "json") for f in (package / name).glob(f"**/*.{kind}")):
-            total.update(f"{file.relative_to(package)}\n".encode() + file.read_bytes())
-    return total.hexdigest()
+def _of_package(classes: frozenset[type]) -> str:
+    return _said([_package().digest(map(_place, classes))])
 
 
-def _digest(cls: type) -> str:
-    """Of the file that a class was written in; where there is none (a notebook, a prompt), of its methods."""
-    if file := _file(cls):
-        return hashlib.sha256(Path(file).read_bytes()).hexdigest()
-    written = [f"{name} {_of_code(function.__code__)}" for name, function in sorted(_functions(cls).items())]
-    return f"{cls.__qualname__} {hashlib.sha256(' '.join(written).encode()).hexdigest()}"
+def _of_any(classes: Iterable[type]) -> str:
+    """Nothing is kept from one call to the next: files and notebooks change while a process runs."""
+    live = LiveCode(own_files.file_of)
+    for cls in sorted(classes, key=lambda each: each.__qualname__):
+        live.take("part", cls)
+    sources = _package().with_own(_read_own)
+    return _said([sources.digest(map(_place, live.filed)), live.digest()])
 
 
-def _functions(cls: type) -> dict[str, FunctionType]:
-    """A class's own methods, and the functions behind its properties, by name."""
-    found = {}
-    for name, member in vars(cls).items():
-        if isinstance(member, property):
-            member = member.fget
-        elif isinstance(member, cached_property):
-            member = member.func
-        elif isinstance(member, classmethod | staticmethod):
-            member = member.__func__
-        if isinstance(member, FunctionType):
-            found[name] = member
-    return found
+def _said(digests: Sequence[str]) -> str:
+    return f"{VERSION}:{hashlib.sha256(' '.join(digests).encode()).hexdigest()[:16]}"
 
 
-def _file(cls: type) -> str | None:
-    try:
-        file = inspect.getfile(cls)
-    except (OSError, TypeError):
+def _place(thing: Any) -> Place:
+    return Place(thing.__module__, thing.__qualname__.partition(".")[0])
+
+
+def _inside(cls: type) -> bool:
+    return cls.__module__.startswith("lopsided.")
+
+
+@cache
+def _package() -> Sources:
+    return Sources(_read_package, _is_package, _resolve, _tables)
+
+
+def _read_package(name: str) -> str | None:
+    first, _, rest = name.partition(".")
+    if first != "lopsided" or rest.partition(".")[0] not in COMPUTES or name in PLUMBING:
         return None
-    return file if Path(file).is_file() else None
+    root = Path(__file__).resolve().parent.parent.joinpath(*rest.split("."))
+    file = root / "__init__.py" if root.is_dir() else root.with_suffix(".py")
+    return file.read_text(encoding="utf-8") if file.is_file() else None
 
 
-def _of_code(code: CodeType) -> str:
-    """A function's bytecode, names and constants: no file name and no line numbers."""
-    return f"{code.co_code.hex()} {code.co_names} {[_of_constant(each) for each in code.co_consts]}"
+def _read_own(name: str) -> str | None:
+    """The source of a module that is neither lopsided's nor of the standard library nor of an installed package, as it
+    was when this process imported it."""
+    if name.partition(".")[0] == "lopsided":
+        return None
+    file = _origin(name)
+    if file is None or file.suffix != ".py" or any(file.is_relative_to(folder) for folder in _LIBRARIES):
+        return None
+    return own_files.text_of(file)
 
 
-def _of_constant(constant: object) -> str:
-    """Sets (`x in {"a", "b"}`) in a fixed order: their own changes from process to process."""
-    if isinstance(constant, CodeType):
-        return _of_code(constant)
-    return str(sorted(map(repr, constant))) if isinstance(constant, frozenset) else repr(constant)
+def _origin(name: str) -> Path | None:
+    module = sys.modules.get(name)
+    if module is not None:
+        file = getattr(module, "__file__", None)
+        return Path(file).resolve() if file else None
+    try:
+        found = find_spec(name)
+    except (ImportError, ValueError, AttributeError):
+        return None
+    return Path(found.origin).resolve() if found and found.origin and found.has_location else None
+
+
+def _is_package(name: str) -> bool:
+    return hasattr(sys.modules.get(name), "__path__")
+
+
+def _resolve(dotted: str) -> Place | None:
+    """Where `lopsided.part.Task` is defined, and other names that lead through this package's upper parts."""
+    first, *rest = dotted.split(".")
+    thing: Any = sys.modules.get(first) if first == "lopsided" else None
+    for name in rest:
+        thing = getattr(thing, name, None)
+    return _place(thing) if inspect.isclass(thing) or inspect.isfunction(thing) else None
+
+
+@cache
+def _tables(package: str) -> str:
+    """Digest of a package's files that are no Python."""
+    root = Path(__file__).resolve().parent.parent.joinpath(*package.split(".")[1:])
+    files = sorted(file for file in root.glob("*") if file.is_file() and file.suffix != ".py")
+    return hashlib.sha256(b"".join(hashlib.sha256(file.read_bytes()).digest() for file in files)).hexdigest()

@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from lopsided.core import own_files
 from lopsided.core.errors import InputError, unknown
 
 
@@ -153,6 +154,13 @@ class Part(Config):
     """A part of a spec that is chosen by name; each concrete class has `name: Literal["..."] = "..."`."""
 
     name: str
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        """Keep the file of a part from outside this package as it is now, while it is imported (`core.code`)."""
+        super().__pydantic_init_subclass__(**kwargs)
+        if not cls.__module__.startswith("lopsided."):
+            own_files.remember(cls.__module__)
 
 
 def _is_traced(metadata: list[Any]) -> bool:
