@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lopsided.core import code, own_files, source
+from lopsided.core import code, own_files, syntax
 from lopsided.core.registry import engine_of, lookup
 from lopsided.core.source import Place, Sources
 from lopsided.core.spec import Spec
@@ -80,7 +80,7 @@ def literals():
                 yield module.name, node
             if isinstance(node, ast.JoinedStr):
                 continue
-            for _, value in source._fields(node):
+            for _, value in syntax.fields_of(node):
                 todo += [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, ast.AST)]
 
 
@@ -161,7 +161,7 @@ def test_a_table_that_the_code_reads_counts():
 def test_pieces_of_text_count_for_tasks_that_cut_texts():
     task = lookup("recipe", "arithmetic").specs("laptop")["uniform"].task
     places = [code._place(type(each)) for each in code._configs(task)]
-    assert any(list(source._tables(statement)) for _, statement in PACKAGE.reached(places))
+    assert any(list(syntax.tables_read_by(statement)) for _, statement in PACKAGE.reached(places))
 
 
 FILE = """

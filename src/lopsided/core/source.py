@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from lopsided.core.syntax import as_text, blocks_of, bound_by, is_text, names_in, only_for_types, tables_read_by
+
 Read = Callable[[str], "str | None"]
 """The source of the module of that dotted name; None for a module that is not to be followed (a library's)."""
-TABLES = "files"
-"""`importlib.resources.files("package")`: what lies in that package besides Python is read."""
 
 
 class Place(NamedTuple):
@@ -56,16 +56,16 @@ class Module:
         elif isinstance(statement, ast.ImportFrom):
             self._take_from(statement)
         elif isinstance(statement, ast.If | ast.Try | ast.With | ast.For | ast.While):
-            if not _only_for_types(statement):
-                inner = [each for block in _blocks(statement) for each in block]
+            if not only_for_types(statement):
+                inner = [each for block in blocks_of(statement) for each in block]
                 for each in inner:
                     self._take(each, whole)
-                if not any(_binds(each) or isinstance(each, ast.Import | ast.ImportFrom) for each in inner):
+                if not any(bound_by(each) or isinstance(each, ast.Import | ast.ImportFrom) for each in inner):
                     self.effects.append(whole)
-        elif names := list(_binds(statement)):
+        elif names := list(bound_by(statement)):
             for name in names:
                 self.bound.setdefault(name, []).append(whole)
-        elif isinstance(statement, ast.Expr) and not _is_text(statement) and statement is whole:
+        elif isinstance(statement, ast.Expr) and not is_text(statement) and statement is whole:
             self.effects.append(statement)
 
     def _take_from(self, statement: ast.ImportFrom) -> None:
@@ -162,7 +162,7 @@ class Sources:
         """What a statement mentions of its module's names: as written, and where that is defined. What is imported from
         elsewhere is named by its dotted path."""
         if id(statement) not in self._mentioned:
-            found = dict(meant for written in _names(statement) for meant in self._meant(module, written))
+            found = dict(meant for written in names_in(statement) for meant in self._meant(module, written))
             self._mentioned[id(statement)] = sorted(found.items(), key=lambda item: item[0])
         return self._mentioned[id(statement)]
 
@@ -208,7 +208,7 @@ class Sources:
             f"{said} {place if isinstance(place, str) else self._shallow_of(place)}"
             for said, place in self._mentions(module, statement)
         ]
-        told += [f"{package} {self._tables(package)}" for package in _tables(statement)]
+        told += [f"{package} {self._tables(package)}" for package in tables_read_by(statement)]
         text = "\n".join([as_text(statement), *told])
         self._deeper[id(statement)] = hashlib.sha256(text.encode()).hexdigest()
         return self._deeper[id(statement)]
@@ -220,93 +220,3 @@ class Sources:
             text = "\n".join(as_text(statement) for statement in module.bound[place.name])
             self._shallow[place] = hashlib.sha256(text.encode()).hexdigest()
         return self._shallow[place]
-
-
-def as_text(node: ast.AST) -> str:
-    """A syntax tree as text. Python's own `ast.dump` differs between versions (3.13 leaves empty fields out)."""
-    parts = [type(node).__name__]
-    for name, value in _fields(node):
-        if isinstance(value, list):
-            parts.append(f"{name}=[{','.join(as_text(v) if isinstance(v, ast.AST) else repr(v) for v in value)}]")
-        else:
-            parts.append(f"{name}={as_text(value) if isinstance(value, ast.AST) else repr(value)}")
-    return f"({' '.join(parts)})"
-
-
-def _fields(node: ast.AST) -> Iterator[tuple[str, object]]:
-    """The fields of a node that can change a number, those that are empty left out."""
-    for name, value in ast.iter_fields(node):
-        if name in ("body", "orelse", "finalbody") and isinstance(value, list):
-            value = [each for each in value if not _is_text(each) and not isinstance(each, ast.Pass)]
-        if name in ("type_comment", "kind", "ctx") or (name in ("annotation", "returns") and _of_function(node)):
-            continue
-        if isinstance(node, ast.Raise) and isinstance(value, ast.Call):
-            value = value.func  # what an error says changes no number
-        if value is not None and value != []:
-            yield name, value
-
-
-def _of_function(node: ast.AST) -> bool:
-    return isinstance(node, ast.arg | ast.FunctionDef | ast.AsyncFunctionDef)
-
-
-def _is_text(statement: ast.AST) -> bool:
-    """A docstring, of whatever it stands below."""
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-
-
-def _names(node: ast.AST) -> Iterator[tuple[str, ...]]:
-    """Names in a tree with the attributes that follow them: `keys.stream` is ("keys", "stream")."""
-    if isinstance(node, ast.Name):
-        yield (node.id,)
-        return
-    if isinstance(node, ast.Attribute):
-        chain, inner = [node.attr], node.value
-        while isinstance(inner, ast.Attribute):
-            chain.append(inner.attr)
-            inner = inner.value
-        if isinstance(inner, ast.Name):
-            yield (inner.id, *reversed(chain))
-            return
-    for _, value in _fields(node):
-        for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, ast.AST):
-                yield from _names(each)
-
-
-def _binds(statement: ast.stmt) -> Iterator[str]:
-    """Names that a statement binds, or changes an item or attribute of."""
-    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        yield statement.name
-    elif isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Delete):
-        targets = statement.targets if isinstance(statement, ast.Assign | ast.Delete) else [statement.target]
-        for target in targets:
-            for node in ast.walk(target):
-                if isinstance(node, ast.Name):
-                    yield node.id
-    elif type(statement).__name__ == "TypeAlias":  # Python 3.12
-        yield statement.name.id  # type: ignore[attr-defined]
-
-
-def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
-    for name in ("body", "orelse", "finalbody"):
-        yield getattr(statement, name, [])
-    for handler in getattr(statement, "handlers", []):
-        yield handler.body
-
-
-def _only_for_types(statement: ast.stmt) -> bool:
-    """`if TYPE_CHECKING:` and `if __name__ == "__main__":`."""
-    if not isinstance(statement, ast.If):
-        return False
-    names = {node.id for node in ast.walk(statement.test) if isinstance(node, ast.Name)}
-    return bool(names & {"TYPE_CHECKING", "__name__"})
-
-
-def _tables(statement: ast.stmt) -> Iterator[str]:
-    """Packages whose files a statement reads."""
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
-            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if called == TABLES and isinstance(node.args[0].value, str):
-                yield node.args[0].value
