@@ -22,7 +22,7 @@ def as_text(node: ast.AST) -> str:
 
 def fields_of(node: ast.AST) -> Iterator[tuple[str, object]]:
     """The fields of a node that can change a number, those that are empty left out."""
-    for name, value in ast.iterfields_of(node):
+    for name, value in ast.iter_fields(node):
         if name in ("body", "orelse", "finalbody") and isinstance(value, list):
             value = [each for each in value if not is_text(each) and not isinstance(each, ast.Pass)]
         if name in ("type_comment", "kind", "ctx") or (name in ("annotation", "returns") and _of_function(node)):
