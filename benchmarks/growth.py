@@ -138,7 +138,7 @@ def draw(found: dict[str, dict[int, Point]], least: float, file: Path) -> None:
     import numpy as np
 
     from lopsided.report.matplotlib_draw import save
-    from lopsided.report.panels import Figure, Panel, over_members, slope_line
+    from lopsided.figures.panels import Figure, Panel, over_members, slope_line
 
     panels = []
     for each in SERIES:

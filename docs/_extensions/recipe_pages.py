@@ -14,7 +14,7 @@ from typing import Any
 from lopsided.core.registry import registered
 from lopsided.report.text import claim_rows, would_decide
 from lopsided.runs.catalog import COSTS
-from lopsided.runs.manifest import _flat
+from lopsided.core.flat import flat as settings_by_path
 from lopsided.stats.families import holm, q_values, shared
 from lopsided.stats.verdict import DECIDED, Claim
 
@@ -130,7 +130,7 @@ def settings(recipe: Any, scale: str) -> str:
                 coordinates[key].append(value)
     swept = {key for arm in arms for key in arm.swept}
     rows = [f"| {key}{' (swept)' if key in swept else ''} | {_values(values)} |" for key, values in coordinates.items()]
-    flat = [dict(_flat(arm.spec.model_dump(mode="json"))) for arm in arms]
+    flat = [settings_by_path(arm.spec.model_dump(mode="json")) for arm in arms]
     common = {k: v for k, v in flat[0].items() if v is not None and all(k in f and f[k] == v for f in flat[1:])}
     lines = "\n".join(f"{key} = {json.dumps(value)}" for key, value in common.items())
     return (

@@ -7,12 +7,12 @@ import pytest
 from markupsafe import escape
 
 from lopsided.core.execution import Execution
-from lopsided.core.recipe import SCALES
+from lopsided.core.arms import SCALES
 from lopsided.core.registry import registered
 from lopsided.core.spec import Spec
 from lopsided.report.html import Section, write
 from lopsided.report.matplotlib_draw import draw
-from lopsided.results.deciding import decide
+from lopsided.claims.deciding import decide
 from lopsided.results.stored import Arm, Results
 from lopsided.runs import catalog as catalogs
 from lopsided.runs.catalog import FILE, catalog, described

@@ -1,8 +1,8 @@
 """A recipe that trains in a second."""
 
-from lopsided.core.recipe import Recipe
+from lopsided.claims.recipe import Recipe
 from lopsided.core.spec import Spec
-from lopsided.report.panels import Figure
+from lopsided.figures.panels import Figure
 from tests.conftest import PARITY
 
 

@@ -5,9 +5,9 @@ from collections import Counter
 
 import numpy as np
 
-from lopsided.core.recipe import arm
+from lopsided.core.arms import arm
 from lopsided.recipe import ahead, not_ahead, wider_gap
-from lopsided.results.deciding import decide
+from lopsided.claims.deciding import decide
 from lopsided.results.stored import Arm, Results
 from lopsided.results.sweeps import best
 from lopsided.stats.verdict import Statement

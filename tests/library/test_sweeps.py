@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats as sps
 
-from lopsided.core.recipe import swept
+from lopsided.core.arms import swept
 from lopsided.recipe import ahead
-from lopsided.results.deciding import decide
+from lopsided.claims.deciding import decide
 from lopsided.results.stored import Arm, Results, load
 from lopsided.results.sweeps import best, beyond
 from lopsided.runs import recipe_run

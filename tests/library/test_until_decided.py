@@ -9,7 +9,7 @@ import pytest
 
 from lopsided.cli import main
 from lopsided.core.errors import InputError, Stopped, StoreError
-from lopsided.core.recipe import arm, swept
+from lopsided.core.arms import arm, swept
 from lopsided.recipe import ahead, at_every_setting, best, higher
 from lopsided.report.text import effect_text, would_decide
 from lopsided.runs import manifest

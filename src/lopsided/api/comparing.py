@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lopsided.core.errors import InputError
-from lopsided.report.text import effect_text
+from lopsided.report.words import effect_text, test_text
 from lopsided.stats import decisions
 from lopsided.stats.times import Times, falls, time_to_learn
-from lopsided.stats.verdict import Claim, Decision, Statement
+from lopsided.stats.verdict import Claim, Decision
 
 if TYPE_CHECKING:  # curves of anybody need no laboratory
     from lopsided.results.stored import Arm
@@ -39,7 +39,7 @@ class Verdict(NamedTuple):
 
     @property
     def effect(self) -> float | None:
-        """In the unit that `claim.measure` names; None if it is not known."""
+        """In the unit that `claim.unit` names; None if it is not known."""
         return self.claim.effect
 
     @property
@@ -49,14 +49,16 @@ class Verdict(NamedTuple):
 
     def __str__(self) -> str:
         c = self.claim
-        return f"{c.claim}: {c.verdict}\n  {effect_text(c)}\n  {c.test}; {c.members} members"
+        return f"{c.claim}: {c.verdict}\n  {effect_text(c)}\n  {test_text(c)}; {c.members} members"
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
         c = self.claim
-        text = [html.escape(part) for part in (c.claim, c.verdict, effect_text(c), f"{c.test}; {c.members} members")]
+        text = [
+            html.escape(part) for part in (c.claim, c.verdict, effect_text(c), f"{test_text(c)}; {c.members} members")
+        ]
         return (
             f'<p>{text[0]}: <b style="color: {COLOURS[c.verdict]}">{text[1]}</b><br>{text[2]}<br>'
             f"<small>{text[3]}</small></p>"
@@ -64,7 +66,7 @@ class Verdict(NamedTuple):
 
 
 def _verdict(said: str, found: Decision) -> Verdict:
-    return Verdict(Statement(said, "", lambda _: found).decide(None, "", ""))
+    return Verdict(Claim.of(said, found))
 
 
 class Curves(NamedTuple):
@@ -135,7 +137,7 @@ class Comparison:
 
     def _ratio(self, said: str, found: Decision) -> Verdict:
         """Which over which."""
-        return _verdict(said, found._replace(measure=f"{found.measure}, {self.baseline.name} / {self.candidate.name}"))
+        return _verdict(said, found._replace(unit=f"{found.unit}, {self.baseline.name} / {self.candidate.name}"))
 
     def higher(self) -> Verdict:
         """The candidate's last values exceed the baseline's. Of accuracies (as shares, not in percent), a difference

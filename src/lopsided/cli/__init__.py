@@ -107,17 +107,18 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
     recipes
         Names of recipes; all of them if left out.
     """
+    from lopsided.claims.counts import counts
     from lopsided.core.registry import registered
     from lopsided.runs.checking import claims_of
     from lopsided.runs.manifest import recorded
-    from lopsided.runs.own_code import warn_of_older_rows
+    from lopsided.runs.own_code import say_rows_of_the_first_rule, warn_of_older_rows
     from lopsided.runs.reports import made
     from lopsided.runs.targets import find
 
     asked = [find(name) for name in recipes or registered("recipe")]
     store = _existing(out)
     store.require_readable()
-    manifests, claims, needed, runs = recorded(store), [], [], {}
+    manifests, claims, needed, runs, specs = recorded(store), [], [], {}, []
     for recipe in asked:
         found = claims_of(recipe, manifests, store)
         claims += found.claims
@@ -126,11 +127,13 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
             print(f"lopsided: {recipe.name}: looks of --until-decided passed over: {found.problem}", file=sys.stderr)
         if found.run is not None:
             warn_of_older_rows(found.run.arms.values(), store)
+            specs += found.run.arms.values()
             said = {"scale": found.run.scale, "seeds": found.seeds}
             runs[recipe.name] = {**said, "made": made(store, found.run) if as_json else []}
+    say_rows_of_the_first_rule(specs, store)
     if as_json:
         every = [{**c.as_json(), "seeds_needed": n} for c, n in zip(claims, needed, strict=True)]
-        print_json({"claims": every, "runs": runs})
+        print_json({"claims": every, "counts": counts(claims).as_json(), "runs": runs})
         return
     from lopsided.report.terminal import claim_table
 

@@ -25,6 +25,11 @@ class Optimizer(Part):
         """The transformation for a run of `steps` steps."""
 
 
+def falls(optimizer: Optimizer) -> bool:
+    """Whether the learning rate falls towards the end of training."""
+    return optimizer.model_dump()["schedule"] != "constant"
+
+
 def is_constant(optimizer: Optimizer) -> bool:
     """Whether the optimizer is plain gradient descent with one learning rate from the first step to the last."""
     o = optimizer.model_dump()

@@ -14,10 +14,10 @@ import pkgutil
 import sys
 from functools import cache
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lopsided.core.errors import InputError, unknown
-from lopsided.core.recipe import Recipe
 
 if TYPE_CHECKING:
     from lopsided.core.engine import Engine
@@ -42,7 +42,7 @@ _OUTSIDE: dict[str, dict[str, Any]] = {kind: {} for kind in KINDS}
 
 def name_of(part: Any) -> str:
     """The name a user writes: the default of the class's `name` field, its `name` attribute, or a recipe's name."""
-    if isinstance(part, Recipe):
+    if not inspect.isclass(part):
         return part.name
     fields = getattr(part, "model_fields", {})
     return fields["name"].default if "name" in fields else part.__dict__["name"]
@@ -62,7 +62,7 @@ def register(part: Part) -> Part:
 
 
 def _kind_of(part: Any) -> str:
-    if isinstance(part, Recipe):
+    if _is_recipe(part):
         return "recipe"
     if not inspect.isclass(part):
         raise InputError(f"register: {part!r} is neither a class nor a Recipe")
@@ -76,8 +76,13 @@ def _kind_of(part: Any) -> str:
     return kind
 
 
+def _is_recipe(part: Any) -> bool:
+    """Whether this is a `lopsided.claims.recipe.Recipe`, which is made of parts and so lies above this module."""
+    return type(part).__name__ == "Recipe" and type(part).__module__ == "lopsided.claims.recipe"
+
+
 def _where(part: Any) -> str:
-    return f"recipe {part.name}" if isinstance(part, Recipe) else f"{part.__module__}.{part.__qualname__}"
+    return f"recipe {part.name}" if _is_recipe(part) else f"{part.__module__}.{part.__qualname__}"
 
 
 def registered(kind: str) -> dict[str, Any]:
@@ -140,10 +145,21 @@ def _has_base(cls: type, base_name: str) -> bool:
 
 def lookup(kind: str, name: object) -> Any:
     """The class (or `Recipe`) of that name, or an `InputError` with the nearest name."""
+    if kind == "recipe" and isinstance(name, str) and name not in _OUTSIDE[kind] and (found := _recipe(name)):
+        return found
     found = registered(kind)
     if not isinstance(name, str) or name not in found:
         raise unknown(kind, name, found)
     return found[name]
+
+
+def _recipe(name: str) -> Any:
+    """This package's recipe of that name, from its own module: the others are not imported for it."""
+    module = f"{KINDS['recipe'][0]}.{name.replace('-', '_')}"
+    if not name.replace("-", "_").isidentifier() or name.startswith("_") or find_spec(module) is None:
+        return None
+    found = importlib.import_module(module).recipe
+    return found if found.name == name else None
 
 
 def build(kind: str, data: Any) -> Any:

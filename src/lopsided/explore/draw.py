@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from plotly.colors import sample_colorscale
 
 from lopsided.explore.curves import AXES, Curves
-from lopsided.report.panels import METRIC_LABEL, PALETTE
+from lopsided.figures.panels import METRIC_LABEL, PALETTE
 from lopsided.report.text import number
 from lopsided.stats.times import Times
 

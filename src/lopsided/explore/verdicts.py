@@ -96,9 +96,9 @@ class Checked(NamedTuple):
 
 
 def _not_run(row: Mapping[str, Any]) -> Checked:
-    nothing = {"effect": None, "interval": (None, None), "measure": "", "members": 0, "test": "", "paper": ""}
     claims = [
-        Claim(recipe=row["name"], claim=claim, verdict="not run", scale="laptop", **nothing) for claim in row["claims"]
+        Claim(recipe=row["name"], claim=claim, scale="laptop", kind="", source="paper", paper="")
+        for claim in row["claims"]
     ]
     return Checked(row["name"], row["paper"], row["question"], claims, [None] * len(claims), "")
 

@@ -16,7 +16,22 @@ from functools import partial
 
 import numpy as np
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Ahead,
+    Arms,
+    Figure,
+    Level,
+    NotAhead,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    bests,
+    chosen_rates,
+    swept,
+    tuned_curves,
+)
 from lopsided.recipes._repetition import EVERY, FEWER_SEEDS, SAMPLES, SEEDS, perceptron, small_and_all
 
 DEPTHS = {"smoke": (2,), "laptop": (2, 4), "paper": (2, 4, 6)}
@@ -51,14 +66,14 @@ def without_a_gap(depth):
     return [
         Statement(
             f"depth {depth}, AdamW: the small set is not ahead by more than 25 %",
-            "no gap (fig. 29)",
-            not_ahead(small, of=all_),
+            Paper("no gap", "fig. 29"),
+            NotAhead(small, of=all_),
             history="added after the equivalence below had come out contradicted, the small set being slower",
         ),
         Statement(
             f"depth {depth}, AdamW: small and large sets need the same steps, within 25 %",
-            "no gap (fig. 29)",
-            level(small, all_),
+            Paper("no gap", "fig. 29"),
+            Level(small, all_),
         ),
     ]
 
@@ -82,8 +97,8 @@ recipe = Recipe(
     claims=[
         Statement(
             "depth 2, SGD: the small set needs fewer steps",
-            "a gap without Adam (fig. 2)",
-            ahead(at("SGD", 2, "small"), of=at("SGD", 2, "all")),
+            Paper("a gap without Adam", "fig. 2"),
+            Ahead(at("SGD", 2, "small"), of=at("SGD", 2, "all")),
         ),
         *without_a_gap(2),
         *without_a_gap(4),

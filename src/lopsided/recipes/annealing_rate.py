@@ -20,7 +20,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    OWN,
+    Ahead,
+    Arm,
+    Arms,
+    Figure,
+    Measured,
+    Own,
+    Panel,
+    Recipe,
+    Results,
+    ScaleName,
+    SlopeAbove,
+    SlopeBelow,
+    Spec,
+    Statement,
+    Times,
+    arm,
+    over_members,
+    slope_line,
+)
 from lopsided.recipes import _composition as composition
 from lopsided.recipes._frequency import UNIFORM, power_law
 from lopsided.stats.slopes import difference, of_points
@@ -86,35 +106,43 @@ def censored(each: Arm) -> Times:
     return Times(np.where(never, each.steps[-1] * unit, found), never)
 
 
-def growth(r: Results, k: int, law: str):
+def growth_in(r: Results, k: int, law: str):
     """How time grows with d."""
     costs = np.stack([times(r.arm(**FLOW, k=k, law=law, d=d)) for d in SIZES[r.scale]], axis=1)
     return of_points(np.array(SIZES[r.scale], float), costs)
 
 
-def at_largest(by, k: int, slow: str, fast: str):
-    def test(r):
-        sizes = SIZES if by == FLOW else SAMPLED_SIZES
-        late, early = (censored(r.arm(**by, k=k, law=law, d=sizes[r.scale][-1])) for law in (slow, fast))
-        return decisions.faster(late, early, "time" if by == FLOW else "samples")
+def growth(k: int, law: str) -> Measured:
+    """The law of `growth_in`, to be tested."""
+    return Measured(lambda r: growth_in(r, k, law), {**FLOW, "k": k, "law": law})
 
-    return test
+
+def at_largest(by, k: int, slow: str, fast: str):
+    sizes = SIZES if by == FLOW else SAMPLED_SIZES
+
+    def cost(law: str) -> Measured:
+        at = {**by, "k": k, "law": law}
+        return Measured(lambda r: censored(r.arm(**at, d=sizes[r.scale][-1])), at)
+
+    return Ahead(cost(fast), of=cost(slow), unit="time" if by == FLOW else "samples")
 
 
 def better_share(k: int, worse: float):
     """The share of the theory against another."""
 
-    def test(r):
-        late, early = (censored(r.arm(**FLOW, k=k, share=share)) for share in (worse, best_share(k)))
-        return decisions.faster(late, early, "time")
+    def cost(share: float) -> Measured:
+        at = {**FLOW, "k": k, "share": share}
+        return Measured(lambda r: censored(r.arm(**at)), at)
 
-    return test
+    return Ahead(cost(best_share(k)), of=cost(worse), unit="time")
 
 
 def gentler(k: int):
-    return lambda r: slope_above(
-        difference(growth(r, k, "fixed"), growth(r, k, "self-annealed")), 0.0, f"difference of exponents, {TIME}", 0.2
-    )
+    def apart(r: Results):
+        return difference(growth_in(r, k, "fixed"), growth_in(r, k, "self-annealed"))
+
+    places = tuple({**FLOW, "k": k, "law": law} for law in ("fixed", "self-annealed"))
+    return SlopeAbove(Measured(apart, places), 0.0, f"difference of exponents, {TIME}", 0.2)
 
 
 def figure(r: Results) -> Figure:
@@ -154,8 +182,8 @@ recipe = Recipe(
         *(
             Statement(
                 f"k = {k}: time under the self-annealed law grows at most as d (+ .2)",
-                "not in the paper: a fixed power law needs d^alpha (theorem 2), here alpha = 1.5",
-                lambda r, k=k: slope_below(growth(r, k, "self-annealed"), 1.2, TIME),
+                Own("a fixed power law needs d^alpha (theorem 2), here alpha = 1.5"),
+                SlopeBelow(growth(k, "self-annealed"), 1.2, TIME),
                 history=SCALE,
             )
             for k in (2, 4, 6)
@@ -163,7 +191,7 @@ recipe = Recipe(
         *(
             Statement(
                 f"k = {k}: time grows with a smaller exponent than under the fixed power law",
-                "not in the paper",
+                OWN,
                 gentler(k),
                 history=SCALE,
             )
@@ -172,7 +200,7 @@ recipe = Recipe(
         *(
             Statement(
                 f"k = {k}: at the largest d the self-annealed law takes less time than {slow}",
-                "not in the paper",
+                OWN,
                 at_largest(FLOW, k, law, "self-annealed"),
             )
             for k in (2, 4, 6)
@@ -181,7 +209,7 @@ recipe = Recipe(
         *(
             Statement(
                 f"k = {k}: the share 1/k = {best_share(k):g} takes less time than the share {worse:g}",
-                "not in the paper: s (1 - s)^(k-1) is largest at 1/k (`theory.annealing`)",
+                Own("s (1 - s)^(k-1) is largest at 1/k (`theory.annealing`)"),
                 better_share(k, worse),
             )
             for k, worse in ((2, 0.1), (2, 0.9), (4, 0.05), (4, 0.75))
@@ -189,7 +217,7 @@ recipe = Recipe(
         *(
             Statement(
                 f"SGD, k = {SAMPLED_HOPS}: at the largest d the self-annealed law takes fewer samples than {slow}",
-                "not in the paper",
+                OWN,
                 at_largest(SGD, SAMPLED_HOPS, law, "self-annealed"),
             )
             for law, slow in (("fixed", "the fixed power law"), ("uniform", "uniform skills"))

@@ -14,7 +14,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    FIVE_POINTS,
+    OWN,
+    Arms,
+    Figure,
+    Final,
+    Higher,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Spec,
+    Statement,
+    arm,
+    curves,
+)
 from lopsided.recipes._frequency import UNIFORM, annealed, power_law
 from lopsided.recipes._language import QWEN3_06B, adamw, causal, language
 
@@ -49,9 +64,8 @@ def arms(scale: ScaleName) -> Arms:
 
 
 def ends_higher(low: str, high: str, metric: str = "test/accuracy"):
-    return lambda r: higher(
-        *(r[skills].final(metric) for skills in (low, high)), what="final accuracy", small=FIVE_POINTS
-    )
+    low_end, high_end = (Final({"skills": skills}, metric) for skills in (low, high))
+    return Higher(high_end, low_end, "final accuracy", FIVE_POINTS)
 
 
 def figure(r: Results) -> Figure:
@@ -75,26 +89,26 @@ recipe = Recipe(
     claims=[
         Statement(
             "Zipf operands end above uniform operands on held-out expressions",
-            "about 82 % against 64 % (fig. 6)",
+            Paper("about 82 % against 64 %", "fig. 6"),
             ends_higher("uniform", "Zipf"),
             number=0.82 - 0.64,
             history=LARGER,
         ),
         Statement(
             "Zipf operands end above uniform operands where all operands come from the most frequent quarter",
-            "not in the paper",
+            OWN,
             ends_higher("uniform", "Zipf", HEAD),
             history=LARGER,
         ),
         Statement(
             "annealing the exponent from 1.5 to 0 in the first half ends above uniform operands",
-            "not in the paper",
+            OWN,
             ends_higher("uniform", "annealed"),
             history=LARGER,
         ),
         Statement(
             "annealing the exponent from 1.5 to 0 in the first half ends above the fixed Zipf law",
-            "not in the paper",
+            OWN,
             ends_higher("Zipf", "annealed"),
             history=LARGER,
         ),

@@ -16,7 +16,24 @@ from __future__ import annotations
 
 from functools import partial
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Ahead,
+    Arms,
+    Figure,
+    Level,
+    Panel,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    best,
+    bests,
+    chosen_rates,
+    over_members,
+    swept,
+    tuned_curves,
+)
 from lopsided.recipes._transformers import (
     FRESH,
     PARITY_BATCH,
@@ -62,20 +79,20 @@ recipe = Recipe(
     claims=[
         Statement(
             "the auto-schedule needs fewer steps than fresh samples",
-            "much faster (fig. 19)",
-            ahead({"data": AUTO}, of={"data": FRESH}),
+            Paper("much faster", "fig. 19"),
+            Ahead({"data": AUTO}, of={"data": FRESH}),
             history=SETTING,
         ),
         Statement(
             "so do six phases made by hand",
-            "much faster (fig. 19)",
-            ahead({"data": HAND}, of={"data": FRESH}),
+            Paper("much faster", "fig. 19"),
+            Ahead({"data": HAND}, of={"data": FRESH}),
             history=SETTING,
         ),
         Statement(
             "the auto-schedule needs the same steps as the six phases, within 25 %",
-            "comparable (fig. 19)",
-            level({"data": AUTO}, {"data": HAND}),
+            Paper("comparable", "fig. 19"),
+            Level({"data": AUTO}, {"data": HAND}),
             history=SETTING,
         ),
     ],

@@ -16,7 +16,22 @@ from __future__ import annotations
 
 from functools import partial
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Ahead,
+    AheadThroughout,
+    Arms,
+    Figure,
+    NotAhead,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    bests,
+    chosen_rates,
+    swept,
+    tuned_curves,
+)
 from lopsided.recipes._repetition import ADDED, RATES, SEEDS, SMALL, THROUGHOUT, full_batch, perceptron
 
 REMOVE = {
@@ -58,29 +73,29 @@ recipe = Recipe(
     claims=[
         Statement(
             "the plain small set needs fewer steps than the whole population",
-            "ahead (fig. 3a)",
-            ahead(PLAIN, of=FULL),
+            Paper("ahead", "fig. 3a"),
+            Ahead(PLAIN, of=FULL),
         ),
         Statement(
             "… also to test accuracies of .6, .7, .8 and .9",
-            "ahead throughout (fig. 3a)",
-            ahead_throughout(PLAIN, of=FULL, at=THROUGHOUT),
+            Paper("ahead throughout", "fig. 3a"),
+            AheadThroughout(PLAIN, of=FULL, at=THROUGHOUT),
             history=ADDED,
         ),
         Statement(
             "a small set whose mean input is zero needs fewer steps than the whole population",
-            "ahead, as fast as the plain small set (fig. 3a)",
-            ahead(INPUTS, of=FULL),
+            Paper("ahead, as fast as the plain small set", "fig. 3a"),
+            Ahead(INPUTS, of=FULL),
         ),
         Statement(
             "so does one whose mean label, and mean input of each label, are zero",
-            "ahead, as fast as the plain one (fig. 3a)",
-            ahead(LABELS, of=FULL),
+            Paper("ahead, as fast as the plain one", "fig. 3a"),
+            Ahead(LABELS, of=FULL),
         ),
         Statement(
             "removing the input bias costs less than 25 % in steps",
-            "no visible difference (fig. 3a)",
-            not_ahead(PLAIN, of=INPUTS),
+            Paper("no visible difference", "fig. 3a"),
+            NotAhead(PLAIN, of=INPUTS),
         ),
     ],
     figure=figure,

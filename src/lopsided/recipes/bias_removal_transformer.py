@@ -14,7 +14,21 @@ from __future__ import annotations
 
 from functools import partial
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Ahead,
+    Arms,
+    Figure,
+    NotAhead,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    bests,
+    chosen_rates,
+    swept,
+    tuned_curves,
+)
 from lopsided.recipes._transformers import FRESH, SEEDS, SETTING, SIX, online, rates, six_phases, transformer
 
 REMOVE = {
@@ -50,26 +64,26 @@ recipe = Recipe(
     claims=[
         Statement(
             "plain six phases need fewer steps than fresh samples",
-            "ahead (fig. 16a)",
-            ahead(PLAIN, of={"data": FRESH}),
+            Paper("ahead", "fig. 16a"),
+            Ahead(PLAIN, of={"data": FRESH}),
             history=SETTING,
         ),
         Statement(
             "so do six phases whose mean input is zero",
-            "ahead (fig. 16a)",
-            ahead(INPUTS, of={"data": FRESH}),
+            Paper("ahead", "fig. 16a"),
+            Ahead(INPUTS, of={"data": FRESH}),
             history=SETTING,
         ),
         Statement(
             "and those whose mean label, and mean input of each label, are zero",
-            "ahead (fig. 16a)",
-            ahead(LABELS, of={"data": FRESH}),
+            Paper("ahead", "fig. 16a"),
+            Ahead(LABELS, of={"data": FRESH}),
             history=SETTING,
         ),
         Statement(
             "removing the input bias costs less than 25 % in steps",
-            "no visible difference (fig. 16a)",
-            not_ahead(PLAIN, of=INPUTS),
+            Paper("no visible difference", "fig. 16a"),
+            NotAhead(PLAIN, of=INPUTS),
             history=SETTING,
         ),
     ],

@@ -14,7 +14,21 @@ from __future__ import annotations
 
 from functools import partial
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Ahead,
+    AheadThroughout,
+    Arms,
+    Figure,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    bests,
+    chosen_rates,
+    swept,
+    tuned_curves,
+)
 from lopsided.recipes._repetition import ADDED, SEEDS, THROUGHOUT, perceptron
 
 SMALL, FRESH = {"data": "small set"}, {"data": "fresh samples"}
@@ -57,28 +71,28 @@ recipe = Recipe(
     claims=[
         Statement(
             "a repeated small set needs fewer steps than fresh samples",
-            "ahead (fig. 2a, 3b)",
-            ahead(SMALL, of={**FRESH, "bias_of": None}),
+            Paper("ahead", "fig. 2a, 3b"),
+            Ahead(SMALL, of={**FRESH, "bias_of": None}),
             history="12 seeds were raised to 60 after they had decided little",
         ),
         Statement(
             "… also to test accuracies of .6, .7, .8 and .9",
-            "ahead throughout (fig. 2a, 3b)",
-            ahead_throughout(SMALL, of={**FRESH, "bias_of": None}, at=THROUGHOUT),
+            Paper("ahead throughout", "fig. 2a, 3b"),
+            AheadThroughout(SMALL, of={**FRESH, "bias_of": None}, at=THROUGHOUT),
             history=ADDED,
         ),
         *(
             Statement(
                 f"… and than fresh samples with the bias of 2^{m} samples",
-                "not closed unless 2^m is tiny (fig. 3b)",
-                ahead(SMALL, of={"bias_of": 2**m}),
+                Paper("not closed unless 2^m is tiny", "fig. 3b"),
+                Ahead(SMALL, of={"bias_of": 2**m}),
             )
             for m in POWERS["laptop"]
         ),
         Statement(
             "fresh samples with the bias of 2^5 samples need fewer steps than those without",
-            "the bias that speeds learning up most (fig. 3b)",
-            ahead({"bias_of": 2**5}, of={**FRESH, "bias_of": None}),
+            Paper("the bias that speeds learning up most", "fig. 3b"),
+            Ahead({"bias_of": 2**5}, of={**FRESH, "bias_of": None}),
             history="added on 2026-11-24, with its arm, before any row of it",
         ),
     ],

@@ -15,7 +15,20 @@ from __future__ import annotations
 
 from functools import partial
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Ahead,
+    Arms,
+    Figure,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    bests,
+    chosen_rates,
+    swept,
+    tuned_curves,
+)
 from lopsided.recipes._transformers import (
     BUDGET,
     BUDGET_SETTING,
@@ -59,15 +72,15 @@ recipe = Recipe(
     claims=[
         Statement(
             "six phases need fewer steps than fresh samples",
-            "ahead (fig. 17)",
-            ahead({"data": SIX}, of={"data": FRESH, "bias_of": None}),
+            Paper("ahead", "fig. 17"),
+            Ahead({"data": SIX}, of={"data": FRESH, "bias_of": None}),
             history=BUDGET_SETTING,
         ),
         *(
             Statement(
                 f"… and than fresh samples with the bias of 2^{m} samples",
-                "not closed unless 2^m is tiny (fig. 17)",
-                ahead({"data": SIX}, of={"bias_of": 2**m}),
+                Paper("not closed unless 2^m is tiny", "fig. 17"),
+                Ahead({"data": SIX}, of={"bias_of": 2**m}),
                 history=BUDGET_SETTING,
             )
             for m in POWERS

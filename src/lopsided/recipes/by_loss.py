@@ -15,9 +15,23 @@ shared, as is the self-annealed arm of `self-annealing`. None of the claims is i
 
 from __future__ import annotations
 
-import numpy as np
-
-from lopsided.recipe import *
+from lopsided.recipe import (
+    FIVE_POINTS,
+    OWN,
+    Arms,
+    Below,
+    Everywhere,
+    Figure,
+    Final,
+    Higher,
+    Own,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    arm,
+    curves,
+)
 from lopsided.recipes import state_tracking
 from lopsided.recipes.self_annealing import SELF
 from lopsided.recipes.state_tracking import LAWS, LEARNED
@@ -40,32 +54,20 @@ def arms(scale: ScaleName) -> Arms:
             yield arm(state_tracking.spec(scale, {"name": law, setting: value}), **at)
 
 
-def finals(r: Results, **where: str) -> list[np.ndarray]:
-    return [each.final("test/accuracy") for each in r.where(**where)]
-
-
 def every_setting_ends_below(law: str, other: dict[str, str]):
     """At each setting of a law by loss, `other` ends higher."""
+    return at_each(law, lambda at: Higher(Final(other), Final(at), "final accuracy", FIVE_POINTS))
 
-    def test(r):
-        (high,) = finals(r, **other)
-        found = [higher(low, high, "final accuracy", FIVE_POINTS) for low in finals(r, law=law)]
-        setting, values = RIVALS[law]
-        return decisions.everywhere(found, [f"{setting} {value:g}" for value in values])
 
-    return test
+def at_each(law: str, test) -> Everywhere:
+    """A test at each setting of a law by loss; `test` makes it from the arm's coordinates."""
+    setting, values = RIVALS[law]
+    return Everywhere({f"{setting} {value:g}": test({"law": law, setting: value}) for value in values})
 
 
 def near_chance(law: str):
     """At each setting, the accuracy late in the run is below twice chance."""
-
-    def test(r):
-        arms = r.where(law=law)
-        found = [below(state_tracking.late(each), 2.0, state_tracking.LATE, ratio=True) for each in arms]
-        setting, values = RIVALS[law]
-        return decisions.everywhere(found, [f"{setting} {value:g}" for value in values])
-
-    return test
+    return at_each(law, lambda at: Below(state_tracking.late_at(at), 2.0, state_tracking.LATE, ratio=True))
 
 
 def figure(r: Results) -> Figure:
@@ -93,7 +95,7 @@ recipe = Recipe(
         *(
             Statement(
                 f"at every setting, {law} sampling ends below the self-annealed law",
-                "not in the paper",
+                OWN,
                 every_setting_ends_below(law, OURS),
                 history="the range of settings was chosen on two seeds (LOG.md)",
             )
@@ -102,7 +104,7 @@ recipe = Recipe(
         *(
             Statement(
                 f"at every setting, {law} sampling ends below the fixed power law",
-                "not in the paper",
+                OWN,
                 every_setting_ends_below(law, {"law": "power law"}),
                 history="the range of settings was chosen on two seeds (LOG.md)",
             )
@@ -111,7 +113,7 @@ recipe = Recipe(
         *(
             Statement(
                 f"at every setting, {law} sampling stays within twice chance",
-                "not in the paper; uniform skills do (fig. 1)",
+                Own("uniform skills do (fig. 1)"),
                 near_chance(law),
                 history=f"the range of settings was chosen on two seeds (LOG.md); {state_tracking.LARGEST}",
             )

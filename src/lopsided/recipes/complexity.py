@@ -13,7 +13,20 @@ learn: large set over small set first. The arms at d = 40 are those of `small-vs
 
 from __future__ import annotations
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Ahead,
+    Arms,
+    Figure,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    WiderGap,
+    bests,
+    swept,
+    tuned_curves,
+)
 from lopsided.recipes._single_index import INDEX_RATES, LARGE, SMALL_FIRST, gradient_descent
 
 DIMENSIONS = {"smoke": (8,), "laptop": (20, 40), "paper": (40, 80)}
@@ -45,18 +58,18 @@ recipe = Recipe(
     claims=[
         Statement(
             "in the smaller dimension a small set first needs fewer steps",
-            "ahead (fig. 10a)",
-            ahead(SMALLER | FIRST, of=SMALLER | FROM_START),
+            Paper("ahead", "fig. 10a"),
+            Ahead(SMALLER | FIRST, of=SMALLER | FROM_START),
         ),
         Statement(
             "in the larger dimension a small set first needs fewer steps",
-            "ahead (fig. 10a)",
-            ahead(LARGER | FIRST, of=LARGER | FROM_START),
+            Paper("ahead", "fig. 10a"),
+            Ahead(LARGER | FIRST, of=LARGER | FROM_START),
         ),
         Statement(
             "the gap in steps is wider in the larger dimension",
-            "wider in d = 80 than in 40 (fig. 10a)",
-            wider_gap(LARGER, SMALLER, slow=FROM_START, fast=FIRST),
+            Paper("wider in d = 80 than in 40", "fig. 10a"),
+            WiderGap(LARGER, SMALLER, slow=FROM_START, fast=FIRST),
         ),
     ],
     figure=figure,

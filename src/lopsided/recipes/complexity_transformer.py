@@ -15,7 +15,20 @@ from __future__ import annotations
 
 from functools import partial
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Ahead,
+    Arms,
+    Figure,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    WiderGap,
+    bests,
+    swept,
+    tuned_curves,
+)
 from lopsided.recipes._transformers import (
     FRESH,
     SEEDS,
@@ -63,20 +76,20 @@ recipe = Recipe(
     claims=[
         Statement(
             "easier parity: six phases need fewer steps than fresh samples",
-            "ahead (fig. 10b)",
-            ahead(EASIER | PHASES, of=EASIER | ONLINE),
+            Paper("ahead", "fig. 10b"),
+            Ahead(EASIER | PHASES, of=EASIER | ONLINE),
             history=EASIER_SETTING,
         ),
         Statement(
             "harder parity: six phases need fewer steps than fresh samples",
-            "ahead (fig. 10b)",
-            ahead(HARDER | PHASES, of=HARDER | ONLINE),
+            Paper("ahead", "fig. 10b"),
+            Ahead(HARDER | PHASES, of=HARDER | ONLINE),
             history=SETTING,
         ),
         Statement(
             "the gap in steps is wider on the harder parity",
-            "wider on (20, 6) than on (10, 6) (fig. 10b)",
-            wider_gap(HARDER, EASIER, slow=ONLINE, fast=PHASES),
+            Paper("wider on (20, 6) than on (10, 6)", "fig. 10b"),
+            WiderGap(HARDER, EASIER, slow=ONLINE, fast=PHASES),
             history=BOTH_SETTINGS,
         ),
     ],

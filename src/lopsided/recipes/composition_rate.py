@@ -19,7 +19,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Ahead,
+    Arms,
+    Figure,
+    Level,
+    Measured,
+    Own,
+    Panel,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    SlopeAbove,
+    SlopeBelow,
+    SlopeNear,
+    Statement,
+    Times,
+    arm,
+    over_members,
+    slope_line,
+)
 from lopsided.recipes import _composition as composition
 from lopsided.stats.slopes import difference, of_points
 
@@ -70,8 +90,14 @@ def costs(r, by, k, alpha):
     return np.stack([cost(each) for each in r.where(**by, k=k, alpha=alpha)], axis=1)
 
 
-def law(r, by, k, alpha):
+def law_in(r, by, k, alpha):
+    """How the cost grows with d."""
     return of_points(np.array(SIZES[r.scale], float), costs(r, by, k, alpha))
+
+
+def law(by, k, alpha) -> Measured:
+    """The law of `law_in`, to be tested."""
+    return Measured(lambda r: law_in(r, by, k, alpha), {**by, "k": k, "alpha": alpha})
 
 
 def at_largest(r, by, k, alpha):
@@ -91,22 +117,25 @@ def censored(found, budget):
 
 def gentler(steep, flat, by=FLOW):
     """The laws' difference of exponents, of two (k, alpha)."""
-    return lambda r: difference(law(r, by, *steep), law(r, by, *flat))
+    places = tuple({**by, "k": k, "alpha": alpha} for k, alpha in (steep, flat))
+    return Measured(lambda r: difference(law_in(r, by, *steep), law_in(r, by, *flat)), places)
 
 
 def faster_at_largest(by, slow, fast, unit):
-    return lambda r: decisions.faster(at_largest(r, by, *slow), at_largest(r, by, *fast), unit)
+    def cost(k, alpha) -> Measured:
+        return Measured(lambda r: at_largest(r, by, k, alpha), {**by, "k": k, "alpha": alpha})
+
+    return Ahead(cost(*fast), of=cost(*slow), unit=unit)
 
 
-def follows_the_flow(r):
-    """Members that never learned by one of the two are censored, not left out."""
-    sgd, flow = (within_budget(r.arm(**which)) for which in (LARGER_SGD, SAME_START))
-    return decisions.as_fast(sgd, flow, "time", within=1.1)
+def flow_time(which) -> Measured:
+    """Time to learn; members that never learned are censored, not left out."""
+    return Measured(lambda r: within_budget(r.arm(**which)), which)
 
 
 def ahead_once(alpha):
     limit = "" if alpha > 1 else "; said for alpha > 1, of which 1 is the limit"
-    return f"power law ahead once k >= 4 alpha (after theorem 2){limit}"
+    return Paper(f"power law ahead once k >= 4 alpha{limit}", "after theorem 2")
 
 
 def panel(r, by, k, title):
@@ -144,41 +173,41 @@ recipe = Recipe(
     claims=[
         Statement(
             "uniform skills, k = 2: time to learn grows at least as d^1",
-            "samples >= d^(k/2) = d^1 (theorem 1); here the time of the flow, d log d",
-            lambda r: slope_above(law(r, FLOW, 2, 0.0), 1.0, TIME),
+            Paper("samples >= d^(k/2) = d^1 (theorem 1); here the time of the flow, d log d"),
+            SlopeAbove(law(FLOW, 2, 0.0), 1.0, TIME),
         ),
         *(
             Statement(
                 f"uniform skills, k = {k}: time to learn grows as d^{k / 2:g}, within 20 %",
-                f"samples >= d^(k/2) = d^{k / 2:g} (theorem 1); here the time of the flow, d |A(0)|^(2 - k)",
-                lambda r, k=k: slope_near(law(r, FLOW, k, 0.0), k / 2, TOLERANCE * k / 2, TIME),
+                Paper(f"samples >= d^(k/2) = d^{k / 2:g} (theorem 1); here the time of the flow, d |A(0)|^(2 - k)"),
+                SlopeNear(law(FLOW, k, 0.0), k / 2, TOLERANCE * k / 2, TIME),
                 history=f'first "at least as d^{k / 2:g}", which is what the flow attains: 512 seeds left it open',
             )
             for k in (4, 6)
         ),
         Statement(
             "uniform skills: the exponent of time grows by more than 1 from k = 2 to k = 6",
-            "k/2, that is 2 more (theorem 1, for samples)",
-            lambda r: slope_above(gentler((6, 0.0), (2, 0.0))(r), 1.0, f"difference of exponents, {TIME}"),
+            Paper("k/2, that is 2 more", "theorem 1, for samples"),
+            SlopeAbove(gentler((6, 0.0), (2, 0.0)), 1.0, f"difference of exponents, {TIME}"),
         ),
         *(
             Statement(
                 f"alpha = {a:g}, k = 6: time to learn grows at most as d^alpha, logarithms allowed (+ .4)",
-                "at most d^alpha, up to logarithms (theorem 2)",
-                lambda r, a=a: slope_below(law(r, FLOW, 6, a), a + 0.4, TIME),
+                Paper("at most d^alpha, up to logarithms", "theorem 2"),
+                SlopeBelow(law(FLOW, 6, a), a + 0.4, TIME),
             )
             for a in (1.25, 1.5, 2.0)
         ),
         Statement(
             "alpha = 1.5: the exponent of time is the same for k = 2 and k = 6 within .3",
-            "not in the paper: theorem 2 bounds both without k, and says nothing of equality",
-            lambda r: slope_near(gentler((6, 1.5), (2, 1.5))(r), 0.0, 0.3, f"difference of exponents, {TIME}"),
+            Own("theorem 2 bounds both without k, and says nothing of equality"),
+            SlopeNear(gentler((6, 1.5), (2, 1.5)), 0.0, 0.3, f"difference of exponents, {TIME}"),
         ),
         *(
             Statement(
                 f"k = {k}, alpha = {a:g} (k >= 4 alpha): time grows with a smaller exponent than under uniform",
                 ahead_once(a),
-                lambda r, k=k, a=a: slope_above(gentler((k, 0.0), (k, a))(r), 0.0, f"difference of exponents, {TIME}"),
+                SlopeAbove(gentler((k, 0.0), (k, a)), 0.0, f"difference of exponents, {TIME}"),
             )
             for k, a in SEPARATED
         ),
@@ -192,21 +221,21 @@ recipe = Recipe(
         ),
         Statement(
             "k = 2, alpha = 2: at the largest d uniform skills take less time",
-            "not in the paper: d against d²",
+            Own("d against d²"),
             faster_at_largest(FLOW, (2, 2.0), (2, 0.0), "time"),
         ),
         Statement(
             "SGD, uniform skills: the exponent of samples grows by more than .5 from k = 2 to k = 4",
-            "k/2, that is 1 more (theorem 1)",
-            lambda r: slope_above(gentler((4, 0.0), (2, 0.0), SGD)(r), 0.5, f"difference of exponents, {SAMPLES}"),
+            Paper("k/2, that is 1 more", "theorem 1"),
+            SlopeAbove(gentler((4, 0.0), (2, 0.0), SGD), 0.5, f"difference of exponents, {SAMPLES}"),
             history="first 'at least d^(k/2)' for k = 2 and 4 (.69 and 1.69, contradicted): the theorem is on what any "
             "such learner needs; with steps that grow as sqrt(d), SGD that follows the flow takes d^((k-1)/2) samples",
         ),
         *(
             Statement(
                 f"SGD, alpha = {a:g}, k = 4: samples grow at most as d^(2 alpha) = d^{2 * a:g}",
-                "at most d^(2 alpha), up to logarithms (theorem 2)",
-                lambda r, a=a: slope_below(law(r, SGD, 4, a), 2 * a, SAMPLES),
+                Paper("at most d^(2 alpha), up to logarithms", "theorem 2"),
+                SlopeBelow(law(SGD, 4, a), 2 * a, SAMPLES),
             )
             for a in (1.25, 1.5)
         ),
@@ -217,8 +246,8 @@ recipe = Recipe(
         ),
         Statement(
             f"SGD with batch {LARGER} takes the time of the flow within 10 % (k = 4, alpha = 1.25, largest d)",
-            "minibatch SGD follows the population (appendix A.3)",
-            follows_the_flow,
+            Paper("minibatch SGD follows the population", "appendix A.3"),
+            Level(flow_time(SAME_START), flow_time(LARGER_SGD), within=1.1, unit="time"),
         ),
     ],
     figure=figure,

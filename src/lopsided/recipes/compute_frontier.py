@@ -17,7 +17,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Above,
+    Arms,
+    Figure,
+    Measured,
+    Near,
+    Panel,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    SlopeNear,
+    Statement,
+    arm,
+    over_members,
+    slope_line,
+    theory_line,
+)
 from lopsided.recipes._strength import FAST, IDEALISED, expected_loss, geometric_mean, learned_from
 from lopsided.recipes._widths import WIDTHS, student
 from lopsided.stats.slopes import each_slope, segmented
@@ -73,18 +90,19 @@ def law(at, values):
     return segmented(at, values, (learned_from(at, values), float(ends)))
 
 
-def like_idealised(r):
+def from_idealised(r):
+    """(M,) difference of the measured slope from the idealised one, over the exponent's size."""
     at, measured = grid(r), frontiers(r, "measured")
     window = law(at, measured).window
     difference = each_slope(at, measured, window) - each_slope(at, frontiers(r, "theory"), window)
-    return near(difference / abs(EXPONENT), 0.0, 0.1, "difference of slopes over the exponent's size")
+    return difference / abs(EXPONENT)
 
 
-def wider_with_compute(r):
+def growth_of_width(r):
+    """(M,) slope of the log best width against log compute."""
     at = grid(r)
     at = at[at >= learned_from(at, frontiers(r, "measured"))]
-    growth = each_slope(at, best_width(r, at), (at[0], at[-1]))
-    return above(growth, 0.0, "slope of log best width against log compute")
+    return each_slope(at, best_width(r, at), (at[0], at[-1]))
 
 
 def against_compute(r, of, title):
@@ -133,9 +151,9 @@ recipe = Recipe(
     claims=[
         Statement(
             f"the compute-optimal loss falls as compute to the power (1 - 2 beta) / (1 + beta) = {EXPONENT:g}",
-            "roughly that slope (figure 2)",
-            lambda r: slope_near(
-                law(grid(r), frontiers(r, "measured")),
+            Paper("roughly that slope", "figure 2"),
+            SlopeNear(
+                Measured(lambda r: law(grid(r), frontiers(r, "measured")), {"of": "measured"}),
                 EXPONENT,
                 TOLERANCE * abs(EXPONENT),
                 "log frontier loss against compute m t",
@@ -143,13 +161,13 @@ recipe = Recipe(
         ),
         Statement(
             "corrected for the finite teacher, the slope equals that of the idealised frontier",
-            "roughly equal; slightly steeper before such a correction (figure 2)",
-            like_idealised,
+            Paper("roughly equal; slightly steeper before such a correction", "figure 2"),
+            Near(Measured(from_idealised), 0.0, 0.1, "difference of slopes over the exponent's size"),
         ),
         Statement(
             "the compute-optimal width grows with compute",
-            "m ~ C^(1/(1+beta)), from proposition 2.2",
-            wider_with_compute,
+            Paper("m ~ C^(1/(1+beta)), from proposition 2.2"),
+            Above(Measured(growth_of_width, {"of": "measured"}), 0.0, "slope of log best width against log compute"),
             number=1 / (1 + BETA),
         ),
     ],

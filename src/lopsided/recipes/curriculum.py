@@ -15,7 +15,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    FIVE_POINTS,
+    Arms,
+    At,
+    Figure,
+    Final,
+    Higher,
+    Lower,
+    Measured,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    arm,
+    curves,
+)
 from lopsided.recipes._frequency import BATCH, STEPS, UNIFORM, power_law, tracking
 from lopsided.stats.plateaus import plateau_length
 
@@ -34,19 +50,18 @@ def arms(scale: ScaleName) -> Arms:
             yield arm(tracking(scale, law, hops=hops, steps=steps, **changes), skills=skills, **data)
 
 
-def rest(r, at):
-    """(M,) steps on plateaus."""
-    each = r.arm(**at)
-    return plateau_length(each.steps, each.metric("test/loss"), each.setting("task.plateaus"))
+def rest(at: At) -> Measured:
+    """(M,) steps on plateaus of the arm at these coordinates."""
 
+    def steps(r):
+        each = r.arm(**at)
+        return plateau_length(each.steps, each.metric("test/loss"), each.setting("task.plateaus"))
 
-def final(r, at):
-    return r.arm(**at).final("test/accuracy")
+    return Measured(steps, at)
 
 
 def rests_less(data):
-    what = "steps on plateaus, uniform minus power law"
-    return lambda r: higher(rest(r, data | POWER), rest(r, data | UNIFORM_SKILLS), what)
+    return Lower(rest(data | POWER), rest(data | UNIFORM_SKILLS), "steps on plateaus, uniform minus power law")
 
 
 PASSED = "first counted a loss that passes a level in steady descent, too: {}"
@@ -75,25 +90,23 @@ recipe = Recipe(
     claims=[
         Statement(
             "with a mixture of hops, a power law spends fewer steps on plateaus than uniform skills",
-            "plateaus remain under uniform skills and shrink under a power law (fig. 11)",
+            Paper("plateaus remain under uniform skills and shrink under a power law", "fig. 11"),
             rests_less(MIXED),
             history=PASSED.format("202 steps more under the power law, contradicted at 24 seeds"),
         ),
         Statement(
             "with a mixture of hops, a power law ends above uniform skills in uniform-test accuracy",
-            "the power law accelerates training under a curriculum (fig. 11)",
-            lambda r: higher(final(r, MIXED | UNIFORM_SKILLS), final(r, MIXED | POWER), "final accuracy", FIVE_POINTS),
+            Paper("the power law accelerates training under a curriculum", "fig. 11"),
+            Higher(Final(MIXED | POWER), Final(MIXED | UNIFORM_SKILLS), "final accuracy", FIVE_POINTS),
         ),
         Statement(
             "under uniform skills the mixture ends above training on 4 hops only",
-            "uniform skills learn with the curriculum, not without (fig. 11, fig. 1)",
-            lambda r: higher(
-                final(r, PLAIN | UNIFORM_SKILLS), final(r, MIXED | UNIFORM_SKILLS), "final accuracy", FIVE_POINTS
-            ),
+            Paper("uniform skills learn with the curriculum, not without", "fig. 11, fig. 1"),
+            Higher(Final(MIXED | UNIFORM_SKILLS), Final(PLAIN | UNIFORM_SKILLS), "final accuracy", FIVE_POINTS),
         ),
         Statement(
             "without a mixture, a power law spends fewer steps on plateaus than uniform skills",
-            "uniform skills stay at chance (fig. 1)",
+            Paper("uniform skills stay at chance", "fig. 1"),
             rests_less(PLAIN),
             history=PASSED.format("944 steps fewer"),
         ),

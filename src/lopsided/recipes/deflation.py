@@ -17,7 +17,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Arms,
+    Figure,
+    Final,
+    Higher,
+    Measured,
+    MembersAbove,
+    Panel,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    SlopeBelow,
+    Statement,
+    arm,
+    curves,
+    over_members,
+)
 from lopsided.recipes._strength import FAST, additive
 from lopsided.stats.slopes import of_points
 
@@ -55,19 +72,14 @@ def kappa(r):
     return r.where(loss=SQUARE)[0].setting("task.directions") ** np.array(BETAS)
 
 
-def all_learned(r):
-    learned = [each.final("directions/learned") for each in r.where(loss=SQUARE)]
-    return members_above(np.min(learned, 0) >= 1, MOST, "that learn all directions at every beta")
+def learns_all(r):
+    """(M,) whether a member learns all directions at every beta."""
+    return np.min([each.final("directions/learned") for each in r.where(loss=SQUARE)], 0) >= 1
 
 
-def fewer_found(r):
-    correlation, square = (r.arm(loss=loss, beta=1).final("directions/found") for loss in (CORRELATION, SQUARE))
-    return higher(correlation, square, "share of directions found, square against correlation")
-
-
-def falls(r):
-    law = of_points(kappa(r), found(r, CORRELATION), np.mean)
-    return slope_below(law, 0.0, "log mean share of directions found against kappa")
+def share_found(loss) -> Final:
+    """Share of directions found at beta = 1."""
+    return Final({"loss": loss, "beta": 1}, "directions/found")
 
 
 def figure(r: Results) -> Figure:
@@ -96,18 +108,28 @@ recipe = Recipe(
     claims=[
         Statement(
             "square loss: more than three quarters of members learn all directions at every condition number",
-            "all (theorem 2.1)",
-            all_learned,
+            Paper("all", "theorem 2.1"),
+            MembersAbove(
+                Measured(learns_all, {"loss": SQUARE}, level_of="directions/learned"),
+                MOST,
+                "that learn all directions at every beta",
+            ),
         ),
         Statement(
             "at beta = 1 a correlation loss finds fewer directions than the square loss",
-            "large ones attract",
-            fewer_found,
+            Paper("large ones attract"),
+            Higher(
+                share_found(SQUARE), share_found(CORRELATION), "share of directions found, square against correlation"
+            ),
         ),
         Statement(
             "with a correlation loss the share of directions found falls as the condition number grows",
-            "e^kappa neurons needed (§1.1, LMZ20)",
-            falls,
+            Paper("e^kappa neurons needed", "§1.1, LMZ20"),
+            SlopeBelow(
+                Measured(lambda r: of_points(kappa(r), found(r, CORRELATION), np.mean)),
+                0.0,
+                "log mean share of directions found against kappa",
+            ),
         ),
     ],
     figure=figure,

@@ -14,7 +14,20 @@ from __future__ import annotations
 
 from functools import partial
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Ahead,
+    Arms,
+    Figure,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    bests,
+    chosen_rates,
+    swept,
+    tuned_curves,
+)
 from lopsided.recipes._repetition import SEEDS, perceptron
 
 SMALL, FULL = {"data": "small set"}, {"data": "whole population"}
@@ -65,11 +78,14 @@ recipe = Recipe(
     scales={"smoke": (2, 3), "laptop": (SEEDS, 120), "paper": (SEEDS,)},
     arms=arms,
     claims=[
-        Statement("dense parity, GD: the small set needs fewer steps", "ahead (fig. 14, left)", ahead(SMALL, of=FULL)),
+        Statement(
+            "dense parity, GD: the small set needs fewer steps", Paper("ahead", "fig. 14, left"), Ahead(SMALL, of=FULL)
+        ),
         Statement(
             "dense parity, GD: the small set needs less compute",
-            "ahead (fig. 14, left); near-trivial: each of its steps sees half as many samples",
-            ahead(SMALL, of=FULL, axis="samples"),
+            Paper("ahead", "fig. 14, left"),
+            Ahead(SMALL, of=FULL, axis="samples"),
+            near_trivial="each of its steps sees half as many samples",
         ),
     ],
     figure=figure,

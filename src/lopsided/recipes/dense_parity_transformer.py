@@ -14,7 +14,19 @@ from __future__ import annotations
 
 from functools import partial
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Ahead,
+    Arms,
+    Figure,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    bests,
+    swept,
+    tuned_curves,
+)
 from lopsided.recipes._transformers import RATES, SEEDS, rates, transformer
 
 SMALL, ALL = {"data": "small set"}, {"data": "all inputs"}
@@ -46,8 +58,9 @@ def arms(scale: ScaleName) -> Arms:
 def is_ahead(parity, axis, said):
     return Statement(
         f"full-batch AdamW, {parity}: the small set needs {said}",
-        f"ahead ({FIGURES[parity]})" + ("; near-trivial: a step sees fewer samples" if axis == "samples" else ""),
-        ahead({"parity": parity, **SMALL}, of={"parity": parity, **ALL}, axis=axis),
+        Paper("ahead", FIGURES[parity]),
+        Ahead({"parity": parity, **SMALL}, of={"parity": parity, **ALL}, axis=axis),
+        near_trivial="a step sees fewer samples" if axis == "samples" else "",
     )
 
 

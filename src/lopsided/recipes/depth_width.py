@@ -13,7 +13,22 @@ from __future__ import annotations
 
 from functools import partial
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Ahead,
+    Arms,
+    Figure,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    WiderGap,
+    best,
+    bests,
+    swept,
+    tuned_curves,
+    tuned_times,
+)
 from lopsided.recipes._repetition import FEWER_SEEDS, SEEDS, perceptron, small_and_all
 
 SHAPES = {
@@ -67,16 +82,18 @@ recipe = Recipe(
     scales={"smoke": (2, 8), "laptop": (FEWER_SEEDS, 300), "paper": (SEEDS,)},
     arms=arms,
     claims=[
-        Statement("depth 2: the small set needs fewer steps", "a gap (fig. 11)", ahead(PLAIN | SMALL, of=PLAIN | ALL)),
+        Statement(
+            "depth 2: the small set needs fewer steps", Paper("a gap", "fig. 11"), Ahead(PLAIN | SMALL, of=PLAIN | ALL)
+        ),
         Statement(
             "the gap in steps is wider in the deepest network than at depth 2",
-            "wider with depth (fig. 11a)",
-            wider_gap(DEEPEST, PLAIN, slow=ALL, fast=SMALL),
+            Paper("wider with depth", "fig. 11a"),
+            WiderGap(DEEPEST, PLAIN, slow=ALL, fast=SMALL),
         ),
         Statement(
             "the gap in steps is narrower in the widest network than in the narrowest",
-            "narrower with width (fig. 11b)",
-            wider_gap(NARROWEST, WIDEST, slow=ALL, fast=SMALL),
+            Paper("narrower with width", "fig. 11b"),
+            WiderGap(NARROWEST, WIDEST, slow=ALL, fast=SMALL),
         ),
     ],
     figure=figure,

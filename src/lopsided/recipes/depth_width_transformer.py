@@ -15,7 +15,20 @@ from __future__ import annotations
 
 from functools import partial
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Ahead,
+    Arms,
+    Figure,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    WiderGap,
+    bests,
+    swept,
+    tuned_curves,
+)
 from lopsided.recipes._transformers import (
     BUDGET,
     BUDGET_SETTING,
@@ -65,26 +78,26 @@ recipe = Recipe(
     claims=[
         Statement(
             "default depth: six phases need fewer steps than fresh samples",
-            "ahead (fig. 25)",
-            ahead(PLAIN | PHASES, of=PLAIN | ONLINE),
+            Paper("ahead", "fig. 25"),
+            Ahead(PLAIN | PHASES, of=PLAIN | ONLINE),
             history=BUDGET_SETTING,
         ),
         Statement(
             "deeper: six phases need fewer steps than fresh samples",
-            "ahead (fig. 26)",
-            ahead(DEEPER | PHASES, of=DEEPER | ONLINE),
+            Paper("ahead", "fig. 26"),
+            Ahead(DEEPER | PHASES, of=DEEPER | ONLINE),
             history=BUDGET_SETTING,
         ),
         Statement(
             "the gap in steps is wider in the deeper transformer",
-            "wider with depth (fig. 26)",
-            wider_gap(DEEPER, PLAIN, slow=ONLINE, fast=PHASES),
+            Paper("wider with depth", "fig. 26"),
+            WiderGap(DEEPER, PLAIN, slow=ONLINE, fast=PHASES),
             history=BUDGET_SETTING,
         ),
         Statement(
             "the gap in steps is wider in the narrower transformer",
-            "for perceptrons: wider (fig. 11b); transformers not said",
-            wider_gap(NARROWER, PLAIN, slow=ONLINE, fast=PHASES),
+            Paper("for perceptrons: wider (fig. 11b); transformers not said"),
+            WiderGap(NARROWER, PLAIN, slow=ONLINE, fast=PHASES),
             history=BUDGET_SETTING,
         ),
     ],

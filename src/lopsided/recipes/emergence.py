@@ -18,11 +18,33 @@ much sharper it gets with d is bounded by them.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from types import SimpleNamespace
 
 import numpy as np
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    PALETTE,
+    Above,
+    Arms,
+    Below,
+    Custom,
+    Figure,
+    Heat,
+    Measured,
+    MembersAbove,
+    Panel,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    SlopeBelow,
+    Statement,
+    arm,
+    decisions,
+    over_members,
+    theory_line,
+)
 from lopsided.recipes._strength import (
     FLOW,
     IDEALISED,
@@ -62,6 +84,7 @@ def arms(scale: ScaleName) -> Arms:
         yield arm(additive(plan=IDEALISED, probes=(), **common), of="theory", d=d)
 
 
+@lru_cache(maxsize=2)
 def measure(r):
     """d (N,); by member and d (M, N): relative errors of times, with the norm's growth and without, sharpness, and the
     share of directions learned by the predicted neuron; at the largest d (M,): rank correlation, unused strength."""
@@ -90,8 +113,15 @@ def as_predicted(flow, ideal):
     return (same & np.isfinite(learned_at(flow))).mean(1)
 
 
-def more_as_predicted(m):
-    return higher(m.share[:, 0], m.share[:, -1], f"share, d = {m.d[-1]:.0f} against {m.d[0]:.0f}")
+def measured(of) -> Measured:
+    """A number of what `measure` finds."""
+    return Measured(lambda r: of(measure(r)))
+
+
+def more_as_predicted(r, level):
+    m = measure(r)
+    what = f"share, d = {m.d[-1]:.0f} against {m.d[0]:.0f}"
+    return decisions.higher(m.share[:, 0], m.share[:, -1], what, level=level)
 
 
 def staircase(flow, ideal):
@@ -151,56 +181,55 @@ recipe = Recipe(
     threshold=0.999,
     scales={"smoke": (2, 10), "laptop": (12, 130), "paper": (16,)},
     arms=arms,
-    measure=measure,
     claims=[
         Statement(
             "predicted transition times get more exact as d grows",
-            "(1 ± o(1)) T_p (theorem 2.1 b, c)",
-            lambda m: slope_below(of_points(m.d, m.error), 0.0, OF_TIMES),
+            Paper("(1 ± o(1)) T_p", "theorem 2.1 b, c"),
+            SlopeBelow(measured(lambda m: of_points(m.d, m.error)), 0.0, OF_TIMES),
         ),
         Statement(
             "… also without the time that the norm takes to grow",
-            "T_p = 1 / (8 η a_p c²) alone (theorem 2.1)",
-            lambda m: slope_below(of_points(m.d, m.bare), 0.0, OF_TIMES),
+            Paper("T_p = 1 / (8 η a_p c²) alone", "theorem 2.1"),
+            SlopeBelow(measured(lambda m: of_points(m.d, m.bare)), 0.0, OF_TIMES),
         ),
         Statement(
             "at the largest d the median direction is learned within 10 % of its predicted time",
-            "1 ± o(1)",
-            lambda m: below(m.error[:, -1], 0.1, "relative error", ratio=True),
+            Paper("1 ± o(1)"),
+            Below(measured(lambda m: m.error[:, -1]), 0.1, "relative error", ratio=True),
         ),
         Statement(
             "at the largest d directions are learned in the predicted order (rank correlation above 0.9)",
-            "equal",
-            lambda m: above(m.order, 0.9, "rank correlation"),
+            Paper("equal"),
+            Above(measured(lambda m: m.order), 0.9, "rank correlation"),
         ),
         Statement(
             "the transition of the median learned direction gets sharper as d grows",
-            "o(T_p) wide (theorem 2.1 c)",
-            lambda m: slope_below(of_points(m.d, m.width), 0.0, "median (t90 - t10) / t50 against d"),
+            Paper("o(T_p) wide", "theorem 2.1 c"),
+            SlopeBelow(measured(lambda m: of_points(m.d, m.width)), 0.0, "median (t90 - t10) / t50 against d"),
         ),
         Statement(
             "at the largest d the median learned direction rises from 10 % to 90 % in less than a fifth of its time to "
             "50 %",
-            "o(T_p) wide",
-            lambda m: below(m.width[:, -1], 0.2, "(t90 - t10) / t50", ratio=True),
+            Paper("o(T_p) wide"),
+            Below(measured(lambda m: m.width[:, -1]), 0.2, "(t90 - t10) / t50", ratio=True),
         ),
         Statement(
             "at the largest d, in more than two thirds of members, more than 90 % of directions are learned by the "
             "predicted neuron",
-            "all (eq. 5)",
-            lambda m: members_above(m.share[:, -1] > 0.9, MOST, "with more than 90 % of directions"),
+            Paper("all", "eq. 5"),
+            MembersAbove(measured(lambda m: m.share[:, -1] > 0.9), MOST, "with more than 90 % of directions"),
             history=LARGER,
         ),
         Statement(
             "more directions are learned by the predicted neuron as d grows",
-            "all, with high probability (eq. 5)",
-            more_as_predicted,
+            Paper("all, with high probability", "eq. 5"),
+            Custom(more_as_predicted),
         ),
         Statement(
             "at the largest d, in more than two thirds of members, unused neurons hold less than 1 % of the student's "
             "strength",
-            "they stay small (theorem 2.1 a)",
-            lambda m: members_above(m.unused < 0.01, MOST, "whose unused neurons hold less than 1 %"),
+            Paper("they stay small", "theorem 2.1 a"),
+            MembersAbove(measured(lambda m: m.unused < 0.01), MOST, "whose unused neurons hold less than 1 %"),
             history="first the mean share (.009 [-.001, .019]), then its geometric mean (.0006 [.0001, .005]): in some "
             f"members two neurons share a direction, and neither mean speaks for the others; {LARGER}",
         ),

@@ -15,12 +15,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    FIVE_POINTS,
+    OWN,
+    Ahead,
+    Arms,
+    Custom,
+    Figure,
+    Final,
+    Higher,
+    Paper,
+    Reaches,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    arm,
+    curves,
+    decisions,
+)
 from lopsided.recipes._frequency import BINS, LEARNED, UNIFORM, annealed, power_law, tracking
 
 ALPHAS = (0.5, 0.75, 1.0, 1.25, 1.5)
 STARTS = (1.5, 1.0)
 HEAD, TAIL = "bin1/accuracy", f"bin{BINS}/accuracy"
+HEAD_LEARNED = HEAD, LEARNED
 OF_BEST = 0.95
 """Share of the best fixed exponent's final tail accuracy that the annealed one has to reach."""
 
@@ -34,27 +53,24 @@ def arms(scale: ScaleName) -> Arms:
 
 
 def ends_above(low, high, metric="test/accuracy", what="final accuracy"):
-    return lambda r: higher(r.arm(**low).final(metric), r.arm(**high).final(metric), what, FIVE_POINTS)
+    return Higher(Final(high, metric), Final(low, metric), what, FIVE_POINTS)
 
 
 def head_is_faster(slow, fast):
-    def times(r, alpha):
-        return r.arm(alpha=alpha).times(HEAD, LEARNED)
-
-    return lambda r: decisions.faster(times(r, slow), times(r, fast), "compute")
+    return Ahead(*(Reaches({"alpha": alpha}, *HEAD_LEARNED) for alpha in (fast, slow)), axis="samples")
 
 
 def beats_the_best_fixed(start):
     """With less compute to a share of the tail accuracy at which the best fixed exponent ends."""
 
-    def test(r):
+    def test(r, level):
         tail = {alpha: r.arm(alpha=alpha).final(TAIL) for alpha in ALPHAS}
         best = max(ALPHAS, key=lambda alpha: (np.median(tail[alpha]), tail[alpha].mean()))
         goal = OF_BEST * float(np.median(tail[best]))
         fixed, moving = r.arm(alpha=best).times(TAIL, goal), r.arm(start=start).times(TAIL, goal)
-        return decisions.faster(fixed, moving, f"compute to {goal:.2f} (fixed: {best:g})")
+        return decisions.faster(fixed, moving, f"compute to {goal:.2f} (fixed: {best:g})", level=level)
 
-    return test
+    return Custom(test, of=({"alpha": lambda alpha: alpha in ALPHAS}, {"start": start}))
 
 
 def figure(r: Results) -> Figure:
@@ -79,13 +95,13 @@ recipe = Recipe(
     claims=[
         Statement(
             "exponent 1 ends above uniform skills in uniform-test accuracy",
-            "exponent 1 learns S5 (fig. 8)",
+            Paper("exponent 1 learns S5", "fig. 8"),
             ends_above({"skills": "uniform"}, {"alpha": 1}),
         ),
         *(
             Statement(
                 f"exponent {alpha:g} is too small: it ends below exponent 1 in uniform-test accuracy",
-                f"exponent {alpha:g} fails on S5, exponent 1 learns (fig. 7, 8)",
+                Paper(f"exponent {alpha:g} fails on S5, exponent 1 learns", "fig. 7, 8"),
                 ends_above({"alpha": alpha}, {"alpha": 1}),
             )
             for alpha in (0.5, 0.75)
@@ -93,21 +109,21 @@ recipe = Recipe(
         *(
             Statement(
                 f"the head: exponent {fast:g} learns rank bin 1 with less compute than exponent {slow:g}",
-                "a larger exponent descends faster at first (fig. 8)",
+                Paper("a larger exponent descends faster at first", "fig. 8"),
                 head_is_faster(slow, fast),
             )
             for slow, fast in ((0.5, 1.0), (1.0, 1.5))
         ),
         Statement(
             "the tail: exponent 1.5 ends below exponent 1 in the accuracy of the last rank bin",
-            "exponent 1.5 falls behind in the end (fig. 8)",
+            Paper("exponent 1.5 falls behind in the end", "fig. 8"),
             ends_above({"alpha": 1.5}, {"alpha": 1}, TAIL, "final accuracy of the last bin"),
         ),
         *(
             Statement(
                 f"annealing from {start:g} to 0 reaches 95 % of the best fixed exponent's final accuracy on the last "
                 "rank bin with less compute than that exponent",
-                "not in the paper",
+                OWN,
                 beats_the_best_fixed(start),
                 history="" if start == 1.5 else "this arm was added after the one from 1.5 had been seen",
             )

@@ -18,7 +18,27 @@ from __future__ import annotations
 from typing import Any
 
 from lopsided.core.task import WorkedSolutions
-from lopsided.recipe import *
+from lopsided.recipe import (
+    FIVE_POINTS,
+    OWN,
+    Ahead,
+    Arms,
+    Custom,
+    Decision,
+    Figure,
+    Final,
+    Higher,
+    Paper,
+    Reaches,
+    Recipe,
+    Results,
+    ScaleName,
+    Spec,
+    Statement,
+    arm,
+    curves,
+    decisions,
+)
 from lopsided.recipes._frequency import UNIFORM, annealed, power_law
 from lopsided.recipes._language import GPT2_SMALL, adamw, causal, language
 
@@ -63,22 +83,20 @@ def arms(scale: ScaleName) -> Arms:
 
 
 def ends_higher(low: str, high: str, form: str, metric: str = ANSWER):
-    def test(r):
-        return higher(
-            *(r.arm(form=form, skills=skills).final(metric) for skills in (low, high)),
-            what="share of right answers",
-            small=FIVE_POINTS,
-        )
-
-    return test
+    low_end, high_end = (Final({"form": form, "skills": skills}, metric) for skills in (low, high))
+    return Higher(high_end, low_end, "share of right answers", FIVE_POINTS)
 
 
 def faster(slow: str, fast: str):
-    def test(r):
-        times = [r.arm(form="modular", skills=skills).times(ANSWER, LEARNED) for skills in (slow, fast)]
-        return decisions.faster(*times, axis="compute")
+    times = (Reaches({"form": "modular", "skills": skills}, ANSWER, LEARNED) for skills in (fast, slow))
+    return Ahead(*times, axis="samples")
 
-    return test
+
+def higher_on_the_longest(r: Results, level: float) -> Decision:
+    """Power-law numbers end above uniform ones on problems of the most operations."""
+    metric = f"{ANSWER}-{most_operations(r)}"
+    low, high = (r.arm(form="modular", skills=skills).final(metric) for skills in (UNIFORM_LAW, POWER_LAW))
+    return decisions.higher(low, high, "share of right answers", FIVE_POINTS, level)
 
 
 def most_operations(r: Results) -> int:
@@ -99,7 +117,7 @@ def figure(r: Results) -> Figure:
     return Figure("Grade-school maths: whole solutions, written by the network", panels)
 
 
-FASTER = "trains much faster under the power law (fig. 4, 15)"
+FASTER = Paper("trains much faster under the power law", "fig. 4, 15")
 recipe = Recipe(
     name="grade-school-math",
     paper="A",
@@ -137,11 +155,11 @@ recipe = Recipe(
         Statement(
             "modular: power-law numbers end above uniform numbers on problems of the most operations",
             FASTER,
-            lambda r: ends_higher(UNIFORM_LAW, POWER_LAW, "modular", f"{ANSWER}-{most_operations(r)}")(r),
+            Custom(higher_on_the_longest, of={"form": "modular"}, level_of=ANSWER),
         ),
         Statement(
             "modular: annealing the exponent from 1.5 to 0 in the first half ends above the fixed power law",
-            "not in the paper",
+            OWN,
             ends_higher(POWER_LAW, ANNEALED, "modular"),
             history=LONGER,
         ),

@@ -14,7 +14,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Ahead,
+    Arms,
+    Figure,
+    Measured,
+    Panel,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    SlopeBelow,
+    Statement,
+    arm,
+    curves,
+    over_members,
+)
 from lopsided.recipes._frequency import LEARNED, STEPS, tracking
 from lopsided.stats.slopes import of_points
 
@@ -32,11 +47,11 @@ def arms(scale: ScaleName) -> Arms:
 
 
 def finest_first(learned):
-    def test(r):
-        times = [each.times(*learned) for each in r.arms.values()]
-        return decisions.faster(times[0], times[-1], "compute")
+    def of(which) -> Measured:
+        """The coarsest (0) or the finest (-1) of all laws."""
+        return Measured(lambda r: list(r.arms.values())[which].times(*learned))
 
-    return test
+    return Ahead(of(-1), of=of(0), unit="compute")
 
 
 def compute(r, learned):
@@ -70,19 +85,19 @@ recipe = Recipe(
     claims=[
         Statement(
             "the finest law reaches half of the test samples with less compute than the coarsest",
-            "the more fine-grained, the faster (fig. 12)",
+            Paper("the more fine-grained, the faster", "fig. 12"),
             finest_first(ALL),
             history=f"six laws were cut to four before it ran, for time; {LONGER}",
         ),
         Statement(
             "compute to half of the test samples falls with the number of bins",
-            "the more fine-grained, the faster (fig. 12)",
-            lambda r: slope_below(of_points(*compute(r, ALL)), 0.0, "log compute to learn against log bins"),
+            Paper("the more fine-grained, the faster", "fig. 12"),
+            SlopeBelow(Measured(lambda r: of_points(*compute(r, ALL))), 0.0, "log compute to learn against log bins"),
             history=LONGER,
         ),
         Statement(
             "the head: the finest law learns rank bin 1 with less compute than the coarsest",
-            "fine asymmetry improves the landscape at the start (conjecture, fig. 12)",
+            Paper("fine asymmetry improves the landscape at the start", "conjecture, fig. 12"),
             finest_first(HEAD),
             history=LONGER,
         ),

@@ -19,7 +19,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Arms,
+    Figure,
+    Measured,
+    Panel,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    SlopeAbove,
+    SlopeBelow,
+    SlopeNear,
+    Statement,
+    arm,
+    over_members,
+    slope_line,
+)
 from lopsided.recipes._strength import FLOW, additive
 from lopsided.stats.slopes import of_points
 from lopsided.stats.transitions import sharpness
@@ -118,41 +134,41 @@ def toy_sharpness(r, toy):
 
 
 def recovery(k):
-    def test(r):
+    def law(r):
         d, times = samples(r, k)
-        of = f"log median samples to recovery against {SCALING[k]}"
-        return slope_near(of_points(order(k, d), times), 1.0, TOLERANCE, of)
+        return of_points(order(k, d), times)
 
-    return Statement(f"k = {k}: recovery takes ~ {SCALING[k]} samples", f"Õ({SCALING[k]}) (BAGJ21)", test, 1.0)
+    of = f"log median samples to recovery against {SCALING[k]}"
+    test = SlopeNear(Measured(law, {"k": k}), 1.0, TOLERANCE, of)
+    return Statement(f"k = {k}: recovery takes ~ {SCALING[k]} samples", Paper(f"Õ({SCALING[k]})", "BAGJ21"), test, 1.0)
 
 
 def sharpens(law, wanted, axis):
     of = f"log median (t90 - t10) / t50 against {axis}"
-    return (slope_below if wanted else slope_above)(law, SHARP_LINE, of)
+    return (SlopeBelow if wanted else SlopeAbove)(law, SHARP_LINE, of)
 
 
 def sudden(k):
     if k <= 2:
-        said = f"k = {k}: samples: the transition gets sharper more slowly than d^(-3/8)", "gradual (slides)"
+        said, paper = f"k = {k}: samples: the transition gets sharper more slowly than d^(-3/8)", "gradual"
     else:
-        said = f"k = {k}: samples: the transition gets sharper faster than d^(-3/8)", "sharp for k >= 3 (slides)"
-    return Statement(*said, lambda r: sharpens(of_points(*sampled_sharpness(r, k)), k > 2, "d"))
+        said, paper = f"k = {k}: samples: the transition gets sharper faster than d^(-3/8)", "sharp for k >= 3"
+    law = Measured(lambda r: of_points(*sampled_sharpness(r, k)), {"k": k})
+    return Statement(said, Paper(paper, "slides"), sharpens(law, k > 2, "d"))
 
 
 def toy_loss(toy):
     if TOYS[toy][0] <= 2:
-        said = (
-            f"toy loss (1 - {toy})²: the transition gets sharper more slowly than start^(3/8)",
-            "no sharp one (slides)",
-        )
+        said, paper = f"toy loss (1 - {toy})²: the transition gets sharper more slowly than start^(3/8)", "no sharp one"
     else:
-        said = f"toy loss (1 - {toy})²: the transition gets sharper faster than start^(3/8)", "a sharp one (slides)"
+        said, paper = f"toy loss (1 - {toy})²: the transition gets sharper faster than start^(3/8)", "a sharp one"
 
-    def test(r):
+    def law(r):
         start, width = toy_sharpness(r, toy)
-        return sharpens(of_points(1 / start, width), TOYS[toy][0] > 2, "1 / start")
+        return of_points(1 / start, width)
 
-    return Statement(*said, test)
+    test = sharpens(Measured(law, {"toy": f"toy {toy}"}), TOYS[toy][0] > 2, "1 / start")
+    return Statement(said, Paper(paper, "slides"), test)
 
 
 def figure(r: Results) -> Figure:

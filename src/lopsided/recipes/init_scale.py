@@ -15,12 +15,26 @@ layer's weights and biases.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from itertools import product
 
 import numpy as np
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    FIVE_POINTS,
+    Above,
+    Arms,
+    Figure,
+    Heat,
+    Higher,
+    Measured,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    arm,
+)
 from lopsided.recipes._repetition import SOLVED, perceptron
 from lopsided.stats.selection import split
 
@@ -85,6 +99,7 @@ def best_cell(choosing):
     return int(first), int(other)
 
 
+@lru_cache(maxsize=2)
 def measure(r):
     """(V,) accuracies by set: at the default scales, at the best ones, in the region that the paper names; and the
     share of good cells."""
@@ -98,6 +113,11 @@ def measure(r):
             "good": (accuracy >= GOOD).mean((0, 1)),
         }
     return found
+
+
+def accuracy(data: str, at: str) -> Measured:
+    """(V,) a number of `measure`: final test accuracy of a set at "default", "best" or "region", or "good"."""
+    return Measured(lambda r: measure(r)[data][at], level_of="test/accuracy")
 
 
 def figure(r: Results) -> Figure:
@@ -139,32 +159,39 @@ recipe = Recipe(
     about=__doc__,
     scales={"smoke": (2, 5), "laptop": (9, 630), "paper": (256,)},
     arms=arms,
-    measure=measure,
     claims=[
         Statement(
             "default scales: the small set ends with a higher accuracy",
-            "the whole population is behind (fig. 5)",
-            lambda m: higher(m["all"]["default"], m["small"]["default"], "final test accuracy", FIVE_POINTS),
+            Paper("the whole population is behind", "fig. 5"),
+            Higher(accuracy("small", "default"), accuracy("all", "default"), "final test accuracy", FIVE_POINTS),
         ),
         Statement(
             "whole population: a smaller first and larger other layers beat the default",
-            "that region closes the gap (fig. 5)",
-            lambda m: higher(
-                m["all"]["default"], m["all"]["region"], "final test accuracy, mean over the region", FIVE_POINTS
+            Paper("that region closes the gap", "fig. 5"),
+            Higher(
+                accuracy("all", "region"),
+                accuracy("all", "default"),
+                "final test accuracy, mean over the region",
+                FIVE_POINTS,
             ),
         ),
         Statement(
             "at its best scales the whole population is not more than .02 below the small set's best",
-            "no gap left (fig. 5)",
-            lambda m: above(
-                m["all"]["best"] - m["small"]["best"], -CLOSE, "final test accuracy, all minus small by seed"
+            Paper("no gap left", "fig. 5"),
+            Above(
+                Measured(lambda r: measure(r)["all"]["best"] - measure(r)["small"]["best"], level_of="test/accuracy"),
+                -CLOSE,
+                "final test accuracy, all minus small by seed",
             ),
         ),
         Statement(
             "the small set is good (0.9) at a larger share of all scales",
-            "much more robust (fig. 5)",
-            lambda m: higher(
-                m["all"]["good"], m["small"]["good"], "share of cells with an accuracy of 0.9", FIVE_POINTS
+            Paper("much more robust", "fig. 5"),
+            Higher(
+                accuracy("small", "good"),
+                accuracy("all", "good"),
+                "share of cells with an accuracy of 0.9",
+                FIVE_POINTS,
             ),
         ),
     ],

@@ -20,12 +20,27 @@ from __future__ import annotations
 import numpy as np
 
 from lopsided.probes.landscape import Landscape
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Arms,
+    Below,
+    Contour,
+    Figure,
+    Higher,
+    Measured,
+    Own,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    arm,
+)
 from lopsided.recipes._composition import composition, sampled_rate
 from lopsided.recipes._frequency import UNIFORM, power_law, tracking
 
 TRANSFORMER, PRODUCT = {"model": "transformer"}, {"model": "product model"}
 LAWS = ("uniform", "power law")
+POWER = TRANSFORMER | {"skills": "power law"}
 STEPS = {"smoke": 40, "laptop": 2000, "paper": 200_000}
 PLANES = {
     "differences": "principal directions of consecutive differences",
@@ -59,9 +74,10 @@ def fall(each):
     return (loss[:, BEGINS] - loss[:, ENDS]) / moved[:, BEGINS:ENDS].sum(1)
 
 
-def both(r, which, of):
-    """Of uniform skills and of a power law."""
-    return [of(r.arm(**which, skills=skills)) for skills in LAWS]
+def steeper(which, of, what: str) -> Higher:
+    """A number of the arm under a power law against that under uniform skills; `of` takes it from the arm."""
+    flat, power = (Measured(lambda r, at=at: of(r.arm(**at)), at) for at in ({**which, "skills": s} for s in LAWS))
+    return Higher(power, flat, what)
 
 
 def surface(each, where, title):
@@ -98,28 +114,28 @@ recipe = Recipe(
     claims=[
         Statement(
             "at the start, steepest descent on the plane is steeper under a power law than under uniform skills",
-            "steeper slope under the power law (fig. 2, 9)",
-            lambda r: higher(*both(r, TRANSFORMER, lambda each: each.final("landscape/slope")), what=SLOPE),
+            Paper("steeper slope under the power law", "fig. 2, 9"),
+            steeper(TRANSFORMER, lambda each: each.final("landscape/slope"), SLOPE),
         ),
         Statement(
             "after the first stretch, the loss falls more per distance on the way under a power law than under uniform "
             "skills",
-            "the start is flat under uniform skills (fig. 2)",
-            lambda r: higher(*both(r, TRANSFORMER, fall), what="fall of the loss per distance"),
+            Paper("the start is flat under uniform skills", "fig. 2"),
+            steeper(TRANSFORMER, fall, "fall of the loss per distance"),
         ),
         Statement(
             f"the plane shows the power law's loss: error at the checkpoints below {SEEN:.0%} of its fall",
-            "not in the paper: the figures give no error",
-            lambda r: below(
-                r.arm(**TRANSFORMER, skills="power law").final("landscape/off-plane"),
+            Own("the figures give no error"),
+            Below(
+                Measured(lambda r: r.arm(**POWER).final("landscape/off-plane"), POWER),
                 SEEN,
                 "off-plane error / fall of the loss",
             ),
         ),
         Statement(
             "product model: the gradient at the start is longer under a power law than under uniform skills",
-            "|A(0)| is constant under a power law, d^(-1/2) under uniform skills (section 4.1)",
-            lambda r: higher(*both(r, PRODUCT, lambda each: each.final("landscape/full-slope")), what=SLOPE),
+            Paper("|A(0)| is constant under a power law, d^(-1/2) under uniform skills", "section 4.1"),
+            steeper(PRODUCT, lambda each: each.final("landscape/full-slope"), SLOPE),
         ),
     ],
     figure=figure,

@@ -17,7 +17,22 @@ from functools import partial
 
 import numpy as np
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Ahead,
+    Arms,
+    Figure,
+    Level,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    best,
+    bests,
+    swept,
+    tuned_curves,
+    tuned_times,
+)
 from lopsided.recipes._repetition import FEWER_SEEDS, SEEDS, perceptron, small_and_all
 
 RATIOS = {
@@ -75,23 +90,23 @@ recipe = Recipe(
     claims=[
         Statement(
             "one rate for both layers: the small set needs fewer steps",
-            "a gap (fig. 6)",
-            ahead(SMALL | ONE, of=ALL | ONE),
+            Paper("a gap", "fig. 6"),
+            Ahead(SMALL | ONE, of=ALL | ONE),
         ),
         Statement(
             "whole population: η_first > η_second needs fewer steps than one rate",
-            "η_first >> η_second is best (fig. 6)",
-            ahead(ALL | FASTER, of=ALL | ONE),
+            Paper("η_first >> η_second is best", "fig. 6"),
+            Ahead(ALL | FASTER, of=ALL | ONE),
         ),
         Statement(
             "whole population: … and fewer than η_first < η_second",
-            "η_first >> η_second is best (fig. 6)",
-            ahead(ALL | FASTER, of=ALL | SLOWER),
+            Paper("η_first >> η_second is best", "fig. 6"),
+            Ahead(ALL | FASTER, of=ALL | SLOWER),
         ),
         Statement(
             "each at its best pair of rates, small and large sets need the same steps, within 25 %",
-            "no gap (fig. 6)",
-            level(SMALL | FASTER, ALL | FASTER),
+            Paper("no gap", "fig. 6"),
+            Level(SMALL | FASTER, ALL | FASTER),
             history=RATIO_OF_64,
         ),
     ],

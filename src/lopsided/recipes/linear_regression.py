@@ -15,7 +15,20 @@ from __future__ import annotations
 
 from functools import partial
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Arms,
+    Figure,
+    NotAhead,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Spec,
+    Statement,
+    bests,
+    swept,
+    tuned_curves,
+)
 
 SIZES = {"smoke": (8, 2**5, 2**7, 8), "laptop": (40, 2**10, 2**14, 16), "paper": (100, 2**13, 2**18, 64)}
 """d, small set, large set, mini-batch; those of `paper` are ours, too."""
@@ -61,8 +74,8 @@ def without_a_gap(words, model, by, large):
     small, other = ({"model": model, "by": by} | data for data in (SMALL, large))
     return Statement(
         f"{words}: the small set is not ahead of {large['data']} by more than 25 %",
-        "no gap (discussion; no figure)",
-        not_ahead(small, of=other),
+        Paper("no gap", "discussion; no figure"),
+        NotAhead(small, of=other),
         history="a claim of equal steps was dropped after the first rows: the paper names no equality",
     )
 

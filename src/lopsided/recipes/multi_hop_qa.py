@@ -21,7 +21,25 @@ from typing import Any
 
 import numpy as np
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    FIVE_POINTS,
+    OWN,
+    Ahead,
+    Arm,
+    Arms,
+    Contour,
+    Figure,
+    Higher,
+    Measured,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Spec,
+    Statement,
+    arm,
+    curves,
+)
 from lopsided.recipes._frequency import UNIFORM, annealed, power_law
 from lopsided.recipes._language import adamw, causal, language
 
@@ -68,29 +86,27 @@ def arms(scale: ScaleName) -> Arms:
             yield arm(spec(scale, hops, people, law), hops=hops, people=people, skills=skills)
 
 
-def world(r: Results) -> dict[str, Arm]:
-    """Arms of the last world, the hardest, by law."""
+def world(r: Results, skills: str) -> Arm:
+    """The arm of a law in the last world, the hardest."""
     hops, people = r.values("hops")[-1], r.values("people")[-1]
-    return {skills: r.arm(hops=hops, people=people, skills=skills) for skills in LAWS}
+    return r.arm(hops=hops, people=people, skills=skills)
 
 
 def ends_higher(low: str, high: str):
-    def test(of):
-        return higher(
-            *(of[skills].final("test/accuracy") for skills in (low, high)), what="final accuracy", small=FIVE_POINTS
-        )
+    def end(skills: str) -> Measured:
+        at = {"skills": skills}
+        return Measured(lambda r: world(r, skills).final("test/accuracy"), at, level_of="test/accuracy")
 
-    return test
-
-
-def head_before_tail(of):
-    law = of["power law"]
-    return decisions.faster(law.times(TAIL, LEARNED), law.times(HEAD, LEARNED), "compute")
+    return Higher(end(high), end(low), "final accuracy", FIVE_POINTS)
 
 
-def steeper(of):
-    slopes = (of[skills].final("landscape/slope") for skills in ("uniform", "power law"))
-    return higher(*slopes, what="slope at the start, loss per distance")
+def learned(bin_accuracy: str) -> Measured:
+    """Compute to learn a bin of relations under the power law."""
+    return Measured(lambda r: world(r, "power law").times(bin_accuracy, LEARNED), {"skills": "power law"})
+
+
+def slope(skills: str) -> Measured:
+    return Measured(lambda r: world(r, skills).final("landscape/slope"), {"skills": skills})
 
 
 def surface(each: Arm, title: str) -> Contour:
@@ -125,43 +141,42 @@ recipe = Recipe(
     threshold=LEARNED,
     scales={"smoke": (2, 12), "laptop": (8, 1200), "paper": (3,)},
     arms=arms,
-    measure=world,
     claims=[
         Statement(
             "a power law of relations ends above uniform relations on held-out questions",
-            "the power law learns much faster for every k and |E| (fig. 4, 13)",
+            Paper("the power law learns much faster for every k and |E|", "fig. 4, 13"),
             ends_higher("uniform", "power law"),
             history=LARGER,
         ),
         Statement(
             "a law of four bins ends above uniform relations",
-            "coarse laws lie between uniform and the power law (fig. 14)",
+            Paper("coarse laws lie between uniform and the power law", "fig. 14"),
             ends_higher("uniform", "four bins"),
             history=LARGER,
         ),
         Statement(
             "the power law ends above the law of four bins",
-            "coarse laws lie between uniform and the power law (fig. 14)",
+            Paper("coarse laws lie between uniform and the power law", "fig. 14"),
             ends_higher("four bins", "power law"),
             history=LARGER,
         ),
         Statement(
             "annealing the exponent from 1.5 to 0 in the first half ends above the fixed power law",
-            "not in the paper",
+            OWN,
             ends_higher("power law", "annealed"),
             history=LARGER,
         ),
         Statement(
             "under the power law, 60 % of the questions about the most frequent quarter of the relations are answered "
             "with less compute than of those about the rarest",
-            "losses fall in the order of the groups' probability (appendix D; no number)",
-            head_before_tail,
+            Paper("losses fall in the order of the groups' probability", "appendix D; no number"),
+            Ahead(learned(HEAD), of=learned(TAIL), unit="compute"),
             history=LARGER,
         ),
         Statement(
             "at the start, steepest descent on the plane is steeper under a power law than under uniform relations",
-            "a landscape similar to the one of state tracking (section 5; no number)",
-            steeper,
+            Paper("a landscape similar to the one of state tracking", "section 5; no number"),
+            Higher(slope("power law"), slope("uniform"), "slope at the start, loss per distance"),
             history=LARGER,
         ),
     ],

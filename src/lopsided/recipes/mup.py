@@ -20,9 +20,25 @@ from typing import Any
 
 import numpy as np
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Ahead,
+    Arms,
+    Custom,
+    Figure,
+    Level,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    best,
+    bests,
+    decisions,
+    swept,
+    tuned_curves,
+    tuned_times,
+)
 from lopsided.recipes._repetition import FEWER_SEEDS, SAMPLES, SEEDS, perceptron, small_and_all
-from lopsided.stats.verdict import AT_AN_END
 
 ALPHAS = {
     "smoke": (1.0, 2.0),
@@ -86,13 +102,15 @@ def alphas_by_member(r, size):
     return np.where(np.isinf(steps).all(0), np.nan, np.array(alphas)[steps.argmin(0)])
 
 
-def octaves_apart(r):
-    """Undecided while the best alpha of most members, at either width, is the smallest or the largest one tried."""
+def octaves_apart(r, level):
+    """The best alpha of the widest network is that of the narrowest, within an octave. Undecided while the best alpha
+    of most members, at either width, is the smallest or the largest one tried."""
     narrow, wide = (alphas_by_member(r, size) for size in ("narrowest", "widest"))
-    found = near(np.log2(wide / narrow), 0.0, 1.0, "log2 of the best alpha, widest over narrowest, by judged member")
+    said = "log2 of the best alpha, widest over narrowest, by judged member"
+    found = decisions.near(np.log2(wide / narrow), 0.0, 1.0, said, level=level)
     at_an_end = [np.isin(alphas, (ALPHAS[r.scale][0], ALPHAS[r.scale][-1])).mean() for alphas in (narrow, wide)]
     if max(at_an_end) > 0.5:
-        return found._replace(verdict="inconclusive", test=f"{found.test}; {AT_AN_END}: alpha, of most members")
+        return found._replace(verdict="inconclusive", reason="edge")
     return found
 
 
@@ -127,29 +145,29 @@ recipe = Recipe(
     claims=[
         Statement(
             "standard parameterization: the small set needs fewer steps",
-            "a gap (fig. 7)",
-            ahead(ONE | SMALL, of=ONE | ALL),
+            Paper("a gap", "fig. 7"),
+            Ahead(ONE | SMALL, of=ONE | ALL),
         ),
         Statement(
             "muP: small and large sets need the same steps, within 25 %",
-            "no gap at width 64 (fig. 7, 21)",
-            level(MUP | SMALL, MUP | ALL),
+            Paper("no gap at width 64", "fig. 7, 21"),
+            Level(MUP | SMALL, MUP | ALL),
         ),
         Statement(
             "best alpha: small and large sets need the same steps, within 25 %",
-            "no gap (fig. 7)",
-            level(MAIN | SMALL, MAIN | ALL),
+            Paper("no gap", "fig. 7"),
+            Level(MAIN | SMALL, MAIN | ALL),
             history=LARGEST,
         ),
         Statement(
             "whole population: the best alpha needs fewer steps than alpha = 1",
-            "alpha closes the gap (fig. 7)",
-            ahead(MAIN | ALL, of=ONE | ALL),
+            Paper("alpha closes the gap", "fig. 7"),
+            Ahead(MAIN | ALL, of=ONE | ALL),
         ),
         Statement(
             "the best alpha differs by at most a factor 2 between the narrowest and the widest network",
-            "constant across widths (fig. 23)",
-            octaves_apart,
+            Paper("constant across widths", "fig. 23"),
+            Custom(octaves_apart, of=({**BY_WIDTH, "size": "narrowest"}, {**BY_WIDTH, "size": "widest"})),
             history=f"{LARGEST}; {AT_THE_BOUND}",
         ),
     ],

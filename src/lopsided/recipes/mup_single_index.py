@@ -16,7 +16,20 @@ from __future__ import annotations
 
 from functools import partial
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Ahead,
+    Arms,
+    Figure,
+    Level,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    best,
+    swept,
+    tuned_curves,
+)
 from lopsided.recipes._repetition import FEWER_SEEDS
 from lopsided.recipes._single_index import LARGE, SMALL_FIRST, gradient_descent
 from lopsided.recipes.mup import LARGEST, scaled
@@ -66,24 +79,24 @@ recipe = Recipe(
     claims=[
         Statement(
             "standard parameterization: a small set first needs fewer steps",
-            "a gap (fig. 7)",
-            ahead(STANDARD | FIRST, of=STANDARD | FROM_START),
+            Paper("a gap", "fig. 7"),
+            Ahead(STANDARD | FIRST, of=STANDARD | FROM_START),
         ),
         Statement(
             "muP: a small set first still needs fewer steps",
-            "muP does not close the gap (fig. 22)",
-            ahead(MUP | FIRST, of=MUP | FROM_START),
+            Paper("muP does not close the gap", "fig. 22"),
+            Ahead(MUP | FIRST, of=MUP | FROM_START),
         ),
         Statement(
             "best alpha: small first and large need the same steps, within 25 %",
-            "alpha closes the gap (fig. 7)",
-            level(SCALED | FIRST, SCALED | FROM_START),
+            Paper("alpha closes the gap", "fig. 7"),
+            Level(SCALED | FIRST, SCALED | FROM_START),
             history=LARGEST,
         ),
         Statement(
             "large set: the best alpha needs fewer steps than alpha = 1",
-            "alpha closes the gap (fig. 7)",
-            ahead(SCALED | FROM_START, of=STANDARD | FROM_START),
+            Paper("alpha closes the gap", "fig. 7"),
+            Ahead(SCALED | FROM_START, of=STANDARD | FROM_START),
         ),
     ],
     figure=figure,

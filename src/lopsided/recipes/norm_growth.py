@@ -16,7 +16,7 @@ from functools import partial
 
 import numpy as np
 
-from lopsided.recipe import *
+from lopsided.recipe import Arms, Custom, Figure, Paper, Recipe, Results, ScaleName, Statement, arm, curves, decisions
 from lopsided.recipes._repetition import full_batch, perceptron
 
 PARITY_SIZES = {"smoke": (2**5, 2**8), "laptop": (2**9, 2**11, 2**14), "paper": (2**12, 2**14, 2**20)}
@@ -52,12 +52,12 @@ def rises_more(task, which):
     smaller training set than on the largest one. `which` names the smaller set: 0 the smallest, 1 the middle one. All
     sets of a seed start from the same weights, so a larger ratio at `early` means more growth."""
 
-    def test(r):
+    def test(r, level):
         early = EARLY[r.scale][0 if task == "parity" else 1]
         found = [ratio_at(each, early) for each in r.where(task=task)]
-        return higher(found[-1], found[which], f"‖a‖/‖W‖ at step {early}")
+        return decisions.higher(found[-1], found[which], f"‖a‖/‖W‖ at step {early}", level=level)
 
-    return test
+    return Custom(test, of={"task": task})
 
 
 def figure(r: Results) -> Figure:
@@ -85,25 +85,25 @@ recipe = Recipe(
     claims=[
         Statement(
             "parity: ‖a‖/‖W‖ has risen more on the smallest set than on all inputs",
-            "rises faster (fig. 12)",
+            Paper("rises faster", "fig. 12"),
             rises_more("parity", 0),
             history=FROM_THE_START,
         ),
         Statement(
             "parity: … and more on the middle set than on all inputs",
-            "rises faster (fig. 12)",
+            Paper("rises faster", "fig. 12"),
             rises_more("parity", 1),
             history=FROM_THE_START,
         ),
         Statement(
             "single-index: ‖a‖/‖W‖ has risen more on the smallest set than on the largest",
-            "rises faster (fig. 12)",
+            Paper("rises faster", "fig. 12"),
             rises_more("single-index", 0),
             history=FROM_THE_START,
         ),
         Statement(
             "single-index: … and more on the middle set than on the largest",
-            "rises faster (fig. 12)",
+            Paper("rises faster", "fig. 12"),
             rises_more("single-index", 1),
             history=FROM_THE_START,
         ),

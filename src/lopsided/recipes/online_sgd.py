@@ -16,7 +16,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Arms,
+    Below,
+    Figure,
+    Measured,
+    MembersAbove,
+    Panel,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    SlopeBelow,
+    Statement,
+    arm,
+    over_members,
+    theory_line,
+)
 from lopsided.recipes._strength import FLOW, additive, by_direction, learned_at, relative_error
 from lopsided.stats.slopes import of_points
 
@@ -51,17 +67,18 @@ def errors(r):
     return np.array(r.values("step_size")), np.stack(found, 1)
 
 
-def come_closer(r):
+def closer(r):
+    """How deviations shrink; against 1 / step size, so that "shrinks" is a negative slope as everywhere else."""
     rates, error = errors(r)
-    # Against 1 / step size, so that "shrinks" is a negative slope as everywhere else.
-    return slope_below(of_points(1 / rates, error), 0.0, "median relative deviation against 1 / step size")
+    return of_points(1 / rates, error)
 
 
 def same_neurons(r):
+    """(M,) whether more than 90 % of directions are learned by the neuron that learns them under the flow."""
     flow, last = r.arm(by="gradient flow"), r.where(by="SGD")[-1]
     same = by_direction(last, "neuron")[:, :, -1] == by_direction(flow, "neuron")[:, :, -1]
     share = (same & np.isfinite(learned_at(last))).mean(1)
-    return members_above(share > 0.9, MOST, "with more than 90 % of directions")
+    return share > 0.9
 
 
 def figure(r: Results) -> Figure:
@@ -104,25 +121,27 @@ recipe = Recipe(
     claims=[
         Statement(
             "transition times come closer to gradient flow as the step size falls",
-            "small η suffices (thm. 2.1)",
-            come_closer,
+            Paper("small η suffices", "thm. 2.1"),
+            SlopeBelow(Measured(closer), 0.0, "median relative deviation against 1 / step size"),
         ),
         Statement(
             "at the smallest step size the median direction is learned within 10 % of its time under the flow",
-            "1 ± o(1)",
-            lambda r: below(errors(r)[1][:, -1], 0.1, "relative deviation", ratio=True),
+            Paper("1 ± o(1)"),
+            Below(Measured(lambda r: errors(r)[1][:, -1]), 0.1, "relative deviation", ratio=True),
         ),
         Statement(
             "at the smallest step size, in more than two thirds of members, more than 90 % of directions are learned "
             "by the same neuron as under the flow",
-            "the same map (theorem 2.1)",
-            same_neurons,
+            Paper("the same map", "theorem 2.1"),
+            MembersAbove(Measured(same_neurons), MOST, "with more than 90 % of directions"),
         ),
         Statement(
             "at the smallest step size more than two thirds of members learn all directions",
-            "all (theorem 2.1)",
-            lambda r: members_above(
-                r.where(by="SGD")[-1].final("directions/learned") >= 1, MOST, "that learn all directions"
+            Paper("all", "theorem 2.1"),
+            MembersAbove(
+                Measured(lambda r: r.where(by="SGD")[-1].final("directions/learned") >= 1, {"by": "SGD"}),
+                MOST,
+                "that learn all directions",
             ),
         ),
     ],

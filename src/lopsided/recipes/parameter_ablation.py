@@ -16,7 +16,22 @@ from functools import partial
 
 import numpy as np
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Ahead,
+    Arms,
+    Figure,
+    NotAhead,
+    Panel,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    bests,
+    over_members,
+    swept,
+    tuned_curves,
+)
 from lopsided.recipes._transformers import BUDGET, SEEDS, online, rates, setting_before, six_phases, transformer
 
 FRESH_GROUPS = {
@@ -76,30 +91,30 @@ recipe = Recipe(
     claims=[
         Statement(
             "fresh samples for W_v alone cost steps",
-            "the most of all single groups (fig. 30, left)",
-            ahead(ALL, of=fresh("W_v")),
+            Paper("the most of all single groups", "fig. 30, left"),
+            Ahead(ALL, of=fresh("W_v")),
             history=SETTING,
         ),
         *(
             Statement(
                 f"fresh samples for {group} alone cost less than 25 % in steps",
-                "a mild effect (fig. 30, left)",
-                not_ahead(ALL, of=fresh(group)),
+                Paper("a mild effect", "fig. 30, left"),
+                NotAhead(ALL, of=fresh(group)),
                 history=SETTING,
             )
             for group in ("W_q", "W_k")
         ),
         Statement(
             "fresh samples for W_q and W_k together cost steps",
-            "a significant slowdown (fig. 30, right)",
-            ahead(ALL, of=fresh(BOTH)),
+            Paper("a significant slowdown", "fig. 30, right"),
+            Ahead(ALL, of=fresh(BOTH)),
             history=SETTING,
         ),
         *(
             Statement(
                 f"W_v needs the small set more than {group} does",
-                "W_v the most (fig. 30, left)",
-                ahead(fresh(group), of=fresh("W_v")),
+                Paper("W_v the most", "fig. 30, left"),
+                Ahead(fresh(group), of=fresh("W_v")),
                 history=SETTING,
             )
             for group in ("W_q", "W_k", "W_o", "MLP", "embeddings")

@@ -17,7 +17,29 @@ from __future__ import annotations
 
 import numpy as np
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    FIVE_POINTS,
+    Ahead,
+    Arm,
+    Arms,
+    Figure,
+    Final,
+    Heat,
+    Higher,
+    Measured,
+    NotAhead,
+    Own,
+    Panel,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Spec,
+    Statement,
+    Times,
+    arm,
+    over_members,
+)
 from lopsided.recipes import _composition as composition
 from lopsided.recipes._frequency import UNIFORM, power_law
 
@@ -34,7 +56,7 @@ FRESH, GROWING, SELF = "fresh", "growing", "self-annealed"
 FEW = 512
 """Distinct samples of the claims about repetition."""
 FEWER = 256
-NOT_PUBLISHED = "not in the papers: each holds the other's axis fixed"
+NOT_PUBLISHED = Own("each paper holds the other's axis fixed")
 SEEN = "written after 16 seeds with 32 skills had been seen; this has 40"
 
 
@@ -66,35 +88,30 @@ def times(each: Arm) -> Times:
     return Times(np.where(never, each.steps[-1], found) * BATCH, never)
 
 
-def at(r: Results, alpha: float, data) -> Times:
-    return times(r.arm(alpha=alpha, data=data))
+def at(**where) -> Measured:
+    """Samples to learn of the arm at these coordinates."""
+    return Measured(lambda r: times(r.arm(**where)), where)
 
 
 def needs_fewer(fast, of, at_least: float = 1.0):
     """Of two (exponent, data), the first needs fewer samples."""
-    return lambda r: decisions.faster(at(r, *of), at(r, *fast), "samples", at_least)
+    quick, slow = (at(alpha=alpha, data=data) for alpha, data in (fast, of))
+    return Ahead(quick, of=slow, unit="samples", at_least=at_least)
 
 
-def costs_more_when_steep(r):
-    """What few samples leave out at exponent 2 against exponent 1."""
-    data = (FRESH, FEW)
-    missed = []
-    for a in (1.0, 2.0):
-        fresh, few = (r.arm(alpha=a, data=each).final("skills/learned") for each in data)
-        missed.append(fresh - few)
-    return higher(*missed, what="share of skills that only fresh samples teach", small=FIVE_POINTS)
+def missed(alpha: float) -> Measured:
+    """(M,) share of skills that few samples leave out at an exponent."""
+
+    def share(r):
+        fresh, few = (r.arm(alpha=alpha, data=data).final("skills/learned") for data in (FRESH, FEW))
+        return fresh - few
+
+    return Measured(share, tuple({"alpha": alpha, "data": data} for data in (FRESH, FEW)), level_of="skills/learned")
 
 
 def learns_more(high: float, low: float):
-    def test(r):
-        found = [r.arm(alpha=a, data=FEWER).final("skills/learned") for a in (low, high)]
-        return higher(*found, what="share of skills learned", small=FIVE_POINTS)
-
-    return test
-
-
-def self_annealed(r):
-    return decisions.faster(at(r, 1.0, FRESH), times(r.arm(law=SELF, data=FRESH)), "samples")
+    ends = (Final({"alpha": alpha, "data": FEWER}, "skills/learned") for alpha in (high, low))
+    return Higher(*ends, what="share of skills learned", small=FIVE_POINTS)
 
 
 def figure(r: Results) -> Figure:
@@ -146,13 +163,13 @@ recipe = Recipe(
         Statement(
             "512 distinct samples leave more skills out under exponent 2 than under exponent 1: both axes interact",
             NOT_PUBLISHED,
-            costs_more_when_steep,
+            Higher(missed(2.0), missed(1.0), "share of skills that only fresh samples teach", FIVE_POINTS),
             history=f"{SEEN}; first a ratio of times, which 32 seeds could not tell, as none learned at exponent 2",
         ),
         Statement(
             "under exponent 1, fresh samples are not ahead of 512 repeated ones by more than 25 %",
             NOT_PUBLISHED,
-            lambda r: decisions.not_ahead(at(r, 1.0, FEW), at(r, 1.0, FRESH), "samples"),
+            NotAhead(at(alpha=1.0, data=FRESH), of=at(alpha=1.0, data=FEW), unit="samples"),
             history=SEEN,
         ),
         Statement(
@@ -187,20 +204,20 @@ recipe = Recipe(
         ),
         Statement(
             "under exponent 1, a set that grows needs fewer samples than fresh data",
-            "a small set first is faster (paper C, without skills)",
+            Paper("a small set first is faster (paper C, without skills)"),
             needs_fewer((1.0, GROWING), of=(1.0, FRESH)),
             history=SEEN,
         ),
         Statement(
             "under uniform skills, a set that grows needs fewer samples than fresh data",
-            "a small set first is faster (paper C, without skills)",
+            Paper("a small set first is faster (paper C, without skills)"),
             needs_fewer((0.0, GROWING), of=(0.0, FRESH)),
             history=SEEN,
         ),
         Statement(
             "the law that anneals itself, from exponent 1.4, needs fewer samples than exponent 1, both on fresh data",
             NOT_PUBLISHED,
-            self_annealed,
+            Ahead(at(law=SELF, data=FRESH), of=at(alpha=1.0, data=FRESH), unit="samples"),
             history=SEEN,
         ),
     ],

@@ -17,7 +17,21 @@ from __future__ import annotations
 
 from functools import partial
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Ahead,
+    Arms,
+    Figure,
+    NotAhead,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    WiderGap,
+    best,
+    swept,
+    tuned_curves,
+)
 from lopsided.recipes._transformers import (
     BETAS,
     BUDGET,
@@ -78,33 +92,33 @@ recipe = Recipe(
     claims=[
         Statement(
             "six phases need fewer steps than fresh samples",
-            "a clear gap (fig. 8, solid lines)",
-            ahead(SIX | DEFAULT, of=FRESH | DEFAULT),
+            Paper("a clear gap", "fig. 8, solid lines"),
+            Ahead(SIX | DEFAULT, of=FRESH | DEFAULT),
             history=BUDGET_SETTING,
         ),
         Statement(
             "fresh: W_q, W_k need fewer steps at a rate of their own",
-            "best at 3.6 times the rate (fig. 8a)",
-            ahead(FRESH | RATE, of=FRESH | DEFAULT),
+            Paper("best at 3.6 times the rate", "fig. 8a"),
+            Ahead(FRESH | RATE, of=FRESH | DEFAULT),
             history=BUDGET_SETTING,
         ),
         Statement(
             "fresh: W_q, W_k need fewer steps from a larger start",
-            "best at 8 times the scale (fig. 8b)",
-            ahead(FRESH | SCALE, of=FRESH | DEFAULT),
+            Paper("best at 8 times the scale", "fig. 8b"),
+            Ahead(FRESH | SCALE, of=FRESH | DEFAULT),
             history=BUDGET_SETTING,
         ),
         Statement(
             "fresh: QK norm needs fewer steps",
-            "no saddle at the start (fig. 8c)",
-            ahead(FRESH | NORM, of=FRESH | DEFAULT),
+            Paper("no saddle at the start", "fig. 8c"),
+            Ahead(FRESH | NORM, of=FRESH | DEFAULT),
             history=BUDGET_SETTING,
         ),
         *(
             Statement(
                 f"the gap is narrower with {what}",
-                "reduced (fig. 8)",
-                wider_gap(DEFAULT, kind, slow=FRESH, fast=SIX),
+                Paper("reduced", "fig. 8"),
+                WiderGap(DEFAULT, kind, slow=FRESH, fast=SIX),
                 history=BUDGET_SETTING,
             )
             for kind, what in WORDS
@@ -112,28 +126,28 @@ recipe = Recipe(
         *(  # decided without the default arm on fresh samples, whose median member may never learn
             Statement(
                 f"six phases are less than 25 % ahead of fresh samples with {what}",
-                "reduced or reverted (fig. 8)",
-                not_ahead(SIX | DEFAULT, of=FRESH | kind),
+                Paper("reduced or reverted", "fig. 8"),
+                NotAhead(SIX | DEFAULT, of=FRESH | kind),
                 history=BUDGET_SETTING,
             )
             for kind, what in WORDS
         ),
         Statement(
             "six phases: without a QK rate of its own at most 25 % more steps",
-            "best at 1.25 times (fig. 8a)",
-            not_ahead(SIX | RATE, of=SIX | DEFAULT),
+            Paper("best at 1.25 times", "fig. 8a"),
+            NotAhead(SIX | RATE, of=SIX | DEFAULT),
             history=BUDGET_SETTING,
         ),
         Statement(
             "six phases: without a larger QK start at most 25 % more steps",
-            "the default is best (fig. 8b)",
-            not_ahead(SIX | SCALE, of=SIX | DEFAULT),
+            Paper("the default is best", "fig. 8b"),
+            NotAhead(SIX | SCALE, of=SIX | DEFAULT),
             history=BUDGET_SETTING,
         ),
         Statement(
             "six phases: QK norm needs more steps",
-            "slowed down (fig. 8c)",
-            ahead(SIX | DEFAULT, of=SIX | NORM),
+            Paper("slowed down", "fig. 8c"),
+            Ahead(SIX | DEFAULT, of=SIX | NORM),
             history=BUDGET_SETTING,
         ),
     ],

@@ -12,7 +12,25 @@ rate .0015, beta_2 .95 for both arms. Training accuracy is measured on the set i
 
 from __future__ import annotations
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    FIVE_POINTS,
+    Ahead,
+    Arms,
+    At,
+    Figure,
+    Final,
+    Higher,
+    Lower,
+    Measured,
+    Paper,
+    Reaches,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    arm,
+    curves,
+)
 from lopsided.recipes._transformers import BATCH, PARITY, PARITY_EVALUATION, RATES, SEEDS, of_tokens, transformer
 
 TASKS = {**PARITY, "laptop": (10, 4)}
@@ -22,6 +40,9 @@ SIZES = {"smoke": (16, 60), "laptop": (256, 2000), "paper": (3200, 10_000)}
 """N, steps: of the first of the paper's six subsets, which its statement is about."""
 BETA = 0.95
 FITTED = 0.95
+
+
+PLAIN, NORM = {"queries": "default"}, {"queries": "QK norm"}
 
 
 def arms(scale: ScaleName) -> Arms:
@@ -42,14 +63,18 @@ def arms(scale: ScaleName) -> Arms:
         yield arm(spec, queries=queries)
 
 
-def plain_and_norm(of):
-    """A test's two sides."""
-    return lambda r: [of(r.arm(queries=queries)) for queries in ("default", "QK norm")]
+def fitted(at: At) -> Reaches:
+    """Steps until the set itself is fitted."""
+    return Reaches(at, "train-set/accuracy", FITTED)
 
 
-fitted = plain_and_norm(lambda each: each.times("train-set/accuracy", FITTED, "steps"))
-tested = plain_and_norm(lambda each: each.final("test/accuracy"))
-apart = plain_and_norm(lambda each: each.final("train-set/accuracy") - each.final("test/accuracy"))
+def apart(at: At) -> Measured:
+    """(M,) training minus test accuracy at the end."""
+
+    def gap(r):
+        return r.arm(**at).final("train-set/accuracy") - r.arm(**at).final("test/accuracy")
+
+    return Measured(gap, at, level_of="test/accuracy")
 
 
 def figure(r: Results) -> Figure:
@@ -73,18 +98,18 @@ recipe = Recipe(
     claims=[
         Statement(
             "QK norm fits the small set in fewer steps",
-            "sooner in the first phases (fig. 28, left)",
-            lambda r: decisions.faster(*fitted(r), axis="steps"),
+            Paper("sooner in the first phases", "fig. 28, left"),
+            Ahead(fitted(NORM), of=fitted(PLAIN)),
         ),
         Statement(
             "… and ends with a lower test accuracy",
-            "test accuracy stays low (fig. 28, right)",
-            lambda r: higher(*tested(r)[::-1], what="final test accuracy, default minus QK norm", small=FIVE_POINTS),
+            Paper("test accuracy stays low", "fig. 28, right"),
+            Lower(Final(NORM), Final(PLAIN), "final test accuracy, default minus QK norm", FIVE_POINTS),
         ),
         Statement(
             "… so that training and test accuracy lie further apart",
-            "over-fits (fig. 28)",
-            lambda r: higher(*apart(r), what="training minus test accuracy at the end", small=FIVE_POINTS),
+            Paper("over-fits", "fig. 28"),
+            Higher(apart(NORM), apart(PLAIN), "training minus test accuracy at the end", FIVE_POINTS),
         ),
     ],
     figure=figure,

@@ -13,7 +13,7 @@ others choose.
 
 from __future__ import annotations
 
-from lopsided.recipe import *
+from lopsided.recipe import Ahead, Arms, Figure, Paper, Recipe, Results, ScaleName, Statement, best, swept, tuned_curves
 from lopsided.recipes import _sequences as sequences
 from lopsided.recipes._transformers import BATCH, BETAS, LARGER_BATCH, RATES, SEEDS, online, phased
 
@@ -86,26 +86,26 @@ recipe = Recipe(
     claims=[
         Statement(
             "single-index, fresh samples: QK norm needs fewer steps",
-            "closes most of the gap (fig. 9b)",
-            ahead(INDEX | FRESH | NORM, of=INDEX | FRESH | DEFAULT),
+            Paper("closes most of the gap", "fig. 9b"),
+            Ahead(INDEX | FRESH | NORM, of=INDEX | FRESH | DEFAULT),
         ),
         Statement(
             "single-index, fresh samples: a larger QK start needs fewer steps",
-            "narrower gap (fig. 9a)",
-            ahead(INDEX | FRESH | LARGER, of=INDEX | FRESH | DEFAULT),
+            Paper("narrower gap", "fig. 9a"),
+            Ahead(INDEX | FRESH | LARGER, of=INDEX | FRESH | DEFAULT),
         ),
         Statement(
             "regression, fresh samples: a larger QK start needs fewer steps",
-            "narrower gap (fig. 9c)",
-            ahead(REGRESSION | FRESH | LARGER, of=REGRESSION | FRESH | DEFAULT),
+            Paper("narrower gap", "fig. 9c"),
+            Ahead(REGRESSION | FRESH | LARGER, of=REGRESSION | FRESH | DEFAULT),
         ),
         *(
-            Statement(f"{said}: QK norm needs more steps", paper, ahead(at | DEFAULT, of=at | NORM))
+            Statement(f"{said}: QK norm needs more steps", Paper(*paper), Ahead(at | DEFAULT, of=at | NORM))
             for said, at, paper in (
-                ("regression, fresh samples", REGRESSION | FRESH, "hurts (fig. 9d)"),
-                ("regression, four phases", REGRESSION | REPEATED, "hurts (fig. 9d)"),
-                ("modular addition, fresh samples", ADDITION | FRESH, "worse (fig. 27b)"),
-                ("modular addition, four phases", ADDITION | REPEATED, "worse (fig. 27b)"),
+                ("regression, fresh samples", REGRESSION | FRESH, ("hurts", "fig. 9d")),
+                ("regression, four phases", REGRESSION | REPEATED, ("hurts", "fig. 9d")),
+                ("modular addition, fresh samples", ADDITION | FRESH, ("worse", "fig. 27b")),
+                ("modular addition, four phases", ADDITION | REPEATED, ("worse", "fig. 27b")),
             )
         ),
     ],

@@ -19,7 +19,24 @@ from functools import partial
 
 import numpy as np
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Ahead,
+    Arms,
+    At,
+    Custom,
+    Figure,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    bests,
+    chosen_rates,
+    curves,
+    decisions,
+    swept,
+    tuned_curves,
+)
 from lopsided.recipes._repetition import PARITY, RATES, SEEDS, SMALL, STEPS, perceptron
 from lopsided.recipes._single_index import INDEX_RATES, LARGE, RANDOM_FIRST, SMALL_FIRST, gradient_descent
 
@@ -68,19 +85,25 @@ def ratios(r, task):
 
 
 def grows(task, said):
-    def test(r):
+    def test(r, level):
         random, _, none = ratios(r, task)
-        return higher(none, random, f"‖a‖/‖W‖ after the first phase, random {said}")
+        return decisions.higher(none, random, f"‖a‖/‖W‖ after the first phase, random {said}", level=level)
 
-    return test
+    return Custom(test, of=at_the_one_rate(task))
 
 
 def same_growth(task, said):
-    def test(r):
+    def test(r, level):
         random, true, _ = ratios(r, task)
-        return near(random / true, 1.0, 0.1, f"‖a‖/‖W‖, random over true {said}, by seed", ratio=True)
+        what = f"‖a‖/‖W‖, random over true {said}, by seed"
+        return decisions.near(random / true, 1.0, 0.1, what, ratio=True, level=level)
 
-    return test
+    return Custom(test, of=at_the_one_rate(task))
+
+
+def at_the_one_rate(task) -> At:
+    """Coordinates of the arms of `compared`, at any scale."""
+    return {"task": task, "lr": lambda lr: lr in COMPARED[task].values()}
 
 
 def figure(r: Results) -> Figure:
@@ -110,38 +133,38 @@ recipe = Recipe(
     claims=[
         Statement(
             "a first phase on a small set needs fewer steps in all",
-            "well ahead of the large set (fig. 4a)",
-            ahead(PARITY_ARMS | TRUE, of=PARITY_ARMS | NONE),
+            Paper("well ahead of the large set", "fig. 4a"),
+            Ahead(PARITY_ARMS | TRUE, of=PARITY_ARMS | NONE),
         ),
         Statement(
             "so does a first phase on random labels",
-            "as fast as with true labels (fig. 4a)",
-            ahead(PARITY_ARMS | RANDOM, of=PARITY_ARMS | NONE),
+            Paper("as fast as with true labels", "fig. 4a"),
+            Ahead(PARITY_ARMS | RANDOM, of=PARITY_ARMS | NONE),
         ),
         Statement(
             "after it, ‖a‖/‖W‖ is larger than on the large set",
-            "grows faster on the small set (fig. 4b)",
+            Paper("grows faster on the small set", "fig. 4b"),
             grows("parity", "labels"),
         ),
         Statement(
             "… and that of random labels equals that of true labels, within 10 %",
-            "the same curve (fig. 4b)",
+            Paper("the same curve", "fig. 4b"),
             same_growth("parity", "labels"),
             history=GEOMETRIC,
         ),
         Statement(
             "single-index: a first phase on a random direction needs fewer steps",
-            "well ahead (fig. 4c)",
-            ahead(INDEX_ARMS | RANDOM, of=INDEX_ARMS | NONE),
+            Paper("well ahead", "fig. 4c"),
+            Ahead(INDEX_ARMS | RANDOM, of=INDEX_ARMS | NONE),
         ),
         Statement(
             "single-index: after it, ‖a‖/‖W‖ is larger than on the large set",
-            "grows faster (fig. 4d)",
+            Paper("grows faster", "fig. 4d"),
             grows("single-index", "direction"),
         ),
         Statement(
             "single-index: … and equals that of the true direction, within 10 %",
-            "the same curve (fig. 4d)",
+            Paper("the same curve", "fig. 4d"),
             same_growth("single-index", "direction"),
             history=GEOMETRIC,
         ),

@@ -14,7 +14,25 @@ third of the seeds is judged at what the others choose.
 
 from __future__ import annotations
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    AHEAD,
+    Ahead,
+    Arms,
+    Custom,
+    Figure,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    at_every_setting,
+    best,
+    bests,
+    chosen_rates,
+    decisions,
+    swept,
+    tuned_curves,
+)
 from lopsided.recipes._sequences import ADDITION_STEPS, addition
 from lopsided.recipes._transformers import BATCH, RATES, SEEDS, online, rates
 
@@ -41,11 +59,11 @@ def first_phase(r):
     return best(r, **RANDOM).arm.setting("plan.phases")[0].steps
 
 
-def from_its_end(r):
+def from_its_end(r, level):
     first = first_phase(r)
 
     def faster(fresh, random):
-        return decisions.faster(fresh, random._replace(time=random.time - first), "steps")
+        return decisions.faster(fresh, random._replace(time=random.time - first), "steps", level=level)
 
     return at_every_setting(r, (FRESH, RANDOM), faster, AHEAD)
 
@@ -73,18 +91,18 @@ recipe = Recipe(
     claims=[
         Statement(
             "random labels first need fewer steps in all than fresh samples",
-            "faster (fig. 20)",
-            ahead(RANDOM, of=FRESH),
+            Paper("faster", "fig. 20"),
+            Ahead(RANDOM, of=FRESH),
         ),
         Statement(
             "… counted from the end of the first phase, they need fewer steps, too",
-            "follows from fig. 20",
-            from_its_end,
+            Paper("follows from fig. 20"),
+            Custom(from_its_end, of=(FRESH, RANDOM)),
         ),
         Statement(
             "true labels first need fewer steps in all than fresh samples",
-            "ahead (fig. 1d, where four phases come before fresh samples and not one)",
-            ahead(TRUE, of=FRESH),
+            Paper("ahead", "fig. 1d, where four phases come before fresh samples and not one"),
+            Ahead(TRUE, of=FRESH),
         ),
     ],
     figure=figure,

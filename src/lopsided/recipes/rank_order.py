@@ -12,7 +12,22 @@ quotient S3 of the group alone gives, where half of the uniform networks stall.
 
 from __future__ import annotations
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    FIVE_POINTS,
+    Ahead,
+    Arms,
+    Figure,
+    Final,
+    Higher,
+    Paper,
+    Reaches,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    arm,
+    curves,
+)
 from lopsided.recipes._frequency import UNIFORM, power_law, tracking
 
 ORDERS = ("lexicographic", "random", "reversed")
@@ -26,17 +41,12 @@ def arms(scale: ScaleName) -> Arms:
 
 
 def ends_above_uniform(order):
-    def final(r, **at):
-        return r.arm(**at).final("test/accuracy")
-
-    return lambda r: higher(final(r, skills="uniform"), final(r, order=order), "final accuracy", FIVE_POINTS)
+    return Higher(Final({"order": order}), Final({"skills": "uniform"}), "final accuracy", FIVE_POINTS)
 
 
 def lexicographic_is_ahead_of(order):
-    def times(r, order):
-        return r.arm(order=order).times("test/accuracy", QUARTER)
-
-    return lambda r: decisions.faster(times(r, order), times(r, "lexicographic"), "compute")
+    times = (Reaches({"order": each}, "test/accuracy", QUARTER) for each in ("lexicographic", order))
+    return Ahead(*times, axis="samples")
 
 
 def figure(r: Results) -> Figure:
@@ -60,7 +70,7 @@ recipe = Recipe(
         *(
             Statement(
                 f"{order} order at exponent 1.5 ends above uniform skills in uniform-test accuracy",
-                "all three orders learn S5, uniform skills do not (fig. 10)",
+                Paper("all three orders learn S5, uniform skills do not", "fig. 10"),
                 ends_above_uniform(order),
             )
             for order in ORDERS
@@ -68,7 +78,7 @@ recipe = Recipe(
         *(
             Statement(
                 f"lexicographic order reaches a quarter of the test samples with less compute than {order} order",
-                "lexicographic order is slightly faster than random order, reversed order similar (fig. 10)",
+                Paper("lexicographic order is slightly faster than random order, reversed order similar", "fig. 10"),
                 lexicographic_is_ahead_of(order),
             )
             for order in ORDERS[1:]

@@ -16,7 +16,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Arms,
+    Everywhere,
+    Figure,
+    Measured,
+    Near,
+    Panel,
+    Paper,
+    Recipe,
+    ScaleName,
+    SlopeNear,
+    Statement,
+    arm,
+    over_members,
+    slope_line,
+    theory_line,
+)
 from lopsided.recipes._strength import FAST, IDEALISED, additive, expected_loss, geometric_mean, learned_from
 from lopsided.stats.slopes import each_slope, segmented
 from lopsided.theory.scaling import time_exponent
@@ -55,30 +71,30 @@ def law(each):
 
 def falls_as_predicted(degree, beta):
     exponent = time_exponent(beta)
-
-    def test(r):
-        found = law(pair(r, degree, beta)[0])
-        return slope_near(found, exponent, TOLERANCE * abs(exponent), "log expected loss against steps")
-
+    at = {"J": degree, "beta": beta, "of": "measured"}
+    found = Measured(lambda r: law(r.arm(**at)), at)
+    test = SlopeNear(found, exponent, TOLERANCE * abs(exponent), "log expected loss against steps")
     said = f"J = {degree}, beta = {beta:g}: the loss falls as time to the power (1 - 2 beta) / beta = {exponent:.3g}"
-    return Statement(said, f"slope {exponent:.3g} (proposition 2.2)", test, exponent)
+    return Statement(said, Paper(f"slope {exponent:.3g}", "proposition 2.2"), test, exponent)
 
 
 def like_idealised(degree):
-    def test(r):
-        found = []
-        for beta in BETAS:
+    def apart(beta) -> Near:
+        """The difference of slopes over the exponent's size is near 0."""
+
+        def of_size(r):
             measured, ideal = pair(r, degree, beta)
             window = law(measured).window
             both = [each_slope(each.steps, expected_loss(each), window) for each in (measured, ideal)]
-            of_size = (both[0] - both[1]) / abs(time_exponent(beta))
-            found.append(near(of_size, 0.0, 0.1, "difference of slopes over the exponent's size"))
-        return decisions.everywhere(found, [f"beta = {beta:g}" for beta in BETAS])
+            return (both[0] - both[1]) / abs(time_exponent(beta))
+
+        at = {"J": degree, "beta": beta}
+        return Near(Measured(of_size, at), 0.0, 0.1, "difference of slopes over the exponent's size")
 
     return Statement(
         f"J = {degree}: on the same window the slope equals that of the idealised run, within 10 % of the exponent",
-        "the idealised and the empirical law agree (figure 2)",
-        test,
+        Paper("the idealised and the empirical law agree", "figure 2"),
+        Everywhere({f"beta = {beta:g}": apart(beta) for beta in BETAS}),
         history="first at the beta with the largest mean difference only, now at each beta",
     )
 

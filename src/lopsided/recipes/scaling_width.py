@@ -14,7 +14,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Above,
+    Arms,
+    Custom,
+    Figure,
+    Measured,
+    Panel,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    arm,
+    curves,
+    decisions,
+    over_members,
+    slope_line,
+    theory_line,
+)
 from lopsided.recipes._strength import FAST, expected_loss
 from lopsided.recipes._widths import WIDTHS, student
 from lopsided.stats.slopes import of_points
@@ -35,7 +53,7 @@ def widths(r):
 
 
 def directions(r):
-    return r.where(beta=1)[0].setting("task.directions")
+    return next(iter(r.arms.values())).setting("task.directions")
 
 
 def final(r, beta):
@@ -49,21 +67,21 @@ def counts(every):
 
 
 def plateau(beta, said, paper, exponent, number=None):
-    def test(r):
+    def test(r, level):
         law, expected = of_points(widths(r), final(r, beta)), exponent(r)
-        return slope_near(law, expected, TOLERANCE * abs(expected), "median final loss against m")
+        return decisions.slope_near(law, expected, TOLERANCE * abs(expected), "median final loss against m", level)
 
-    return Statement(f"beta = {beta:g}: the plateau falls as {said}", paper, test, number)
+    return Statement(f"beta = {beta:g}: the plateau falls as {said}", paper, Custom(test, of={"beta": beta}), number)
 
 
 def plateaus(beta):
     infinite = width_exponent(beta)
     return [
-        plateau(beta, "m^(1-2 beta)", f"slope {infinite:g} (prop. 2.2)", lambda r: infinite, infinite),
+        plateau(beta, "m^(1-2 beta)", Paper(f"slope {infinite:g}", "prop. 2.2"), lambda r: infinite, infinite),
         plateau(
             beta,
             "predicted for finitely many directions",
-            "finite-width truncation (§2.4)",
+            Paper("finite-width truncation", "§2.4"),
             lambda r: finite_width_exponent(beta, directions(r), widths(r)),
         ),
     ]
@@ -72,8 +90,7 @@ def plateaus(beta):
 def learns_many(r):
     every = list(r.arms.values())
     m = np.array([each.setting("model.width") for each in every], float)
-    fewest = (counts(every) / (m / np.log(m))).min(1)
-    return above(fewest, 1.0, "learned / (m / ln m), the worst arm of each member")
+    return (counts(every) / (m / np.log(m))).min(1)
 
 
 def figure(r: Results) -> Figure:
@@ -115,8 +132,8 @@ recipe = Recipe(
         *(claim for beta in BETAS for claim in plateaus(beta)),
         Statement(
             "a student of width m learns more than m / ln m directions",
-            "Ω(m / log m) directions (theorem 2.1)",
-            learns_many,
+            Paper("Ω(m / log m) directions", "theorem 2.1"),
+            Above(Measured(learns_many), 1.0, "learned / (m / ln m), the worst arm of each member"),
         ),
     ],
     figure=figure,

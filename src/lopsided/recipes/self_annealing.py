@@ -16,7 +16,24 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    FIVE_POINTS,
+    OWN,
+    Ahead,
+    Arms,
+    Figure,
+    Final,
+    Higher,
+    NotAhead,
+    Reaches,
+    Recipe,
+    Results,
+    ScaleName,
+    Spec,
+    Statement,
+    arm,
+    curves,
+)
 from lopsided.recipes import arithmetic, multi_hop_qa, state_tracking
 from lopsided.recipes._frequency import UNIFORM
 
@@ -67,26 +84,21 @@ def arms(scale: ScaleName) -> Arms:
             yield arm(asked.spec(scale, law), task=task, law=name)
 
 
-def times(r: Results, task: str, law: str) -> Times:
-    return r.arm(task=task, law=law).times("test/accuracy", TASKS[task].learned)
+def times(task: str, law: str) -> Reaches:
+    return Reaches({"task": task, "law": law}, "test/accuracy", TASKS[task].learned)
 
 
 def ahead_of(task: str, law: str):
-    return lambda r: decisions.faster(times(r, task, law), times(r, task, "self-annealed"), axis="compute")
+    return Ahead(times(task, "self-annealed"), of=times(task, law), axis="samples")
 
 
 def ends_above(task: str, law: str):
-    def test(r):
-        low, high = (r.arm(task=task, law=each).final("test/accuracy") for each in (law, "self-annealed"))
-        return higher(low, high, "final accuracy", FIVE_POINTS)
-
-    return test
+    high, low = (Final({"task": task, "law": each}) for each in ("self-annealed", law))
+    return Higher(high, low, "final accuracy", FIVE_POINTS)
 
 
 def as_good_as_by_hand(task: str):
-    return lambda r: decisions.not_ahead(
-        times(r, task, "self-annealed"), times(r, task, "by hand"), axis="compute", within=1.25
-    )
+    return NotAhead(times(task, "by hand"), of=times(task, "self-annealed"), axis="samples")
 
 
 def figure(r: Results) -> Figure:
@@ -112,7 +124,7 @@ recipe = Recipe(
         *(
             Statement(
                 f"{task}: the self-annealed law ends above {said}",
-                "not in the paper",
+                OWN,
                 ends_above(task, law),
                 history=CHANGED.get(task, ""),
             )
@@ -122,7 +134,7 @@ recipe = Recipe(
         *(
             Statement(
                 f"{task}: the self-annealed law reaches {asked.learned:.0%} with less compute than {said}",
-                "not in the paper",
+                OWN,
                 ahead_of(task, law),
                 history=CHANGED.get(task, ""),
             )
@@ -133,7 +145,7 @@ recipe = Recipe(
             Statement(
                 f"{task}: the window set by hand is at most 25 % ahead of the self-annealed law (compute to "
                 f"{asked.learned:.0%})",
-                "not in the paper",
+                OWN,
                 as_good_as_by_hand(task),
                 history="the law's goal and the length of its running mean were chosen on seeds 0 to 2 (LOG.md)"
                 if task == "A5"

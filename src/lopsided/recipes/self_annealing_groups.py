@@ -17,7 +17,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    FIVE_POINTS,
+    OWN,
+    Ahead,
+    Arms,
+    Everywhere,
+    Figure,
+    Final,
+    Higher,
+    NotAhead,
+    Reaches,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    arm,
+    curves,
+)
 from lopsided.recipes._frequency import UNIFORM, annealed, power_law, tracking
 from lopsided.recipes.self_annealing import SELF
 
@@ -31,7 +48,6 @@ FIXED = {f"exponent {alpha:g}": power_law(alpha) for alpha in (0.5, 1.0, 1.5)}
 WINDOWS = {"1.5 to 0, early": annealed(1.5, 0.0, 0.35), "1 to 0, late": annealed(1.0, 0.2, 0.6)}
 LAWS: dict[str, dict[str, Any]] = {"uniform": UNIFORM, **FIXED, **WINDOWS, "self-annealed": SELF}
 LEARNED = 0.9
-OURS = "not in the paper"
 TRIED = "trials on other seeds chose the new setting, and they showed the gaps between these laws as well"
 HISTORY = {
     "S4": "on four elements before, where most members of every law know the quotient S3 and nothing more, in 6,000 "
@@ -57,34 +73,23 @@ def arms(scale: ScaleName) -> Arms:
 def ends_above(group: str, laws: dict[str, Any]):
     """At every one of these laws."""
 
-    def test(r):
-        ours = r.arm(group=group, law="self-annealed").final("test/accuracy")
-        finals = [r.arm(group=group, law=law).final("test/accuracy") for law in laws]
-        return decisions.everywhere([higher(low, ours, "final accuracy", FIVE_POINTS) for low in finals], list(laws))
-
-    return test
+    ours = Final({"group": group, "law": "self-annealed"})
+    finals = {law: Final({"group": group, "law": law}) for law in laws}
+    return Everywhere({law: Higher(ours, low, "final accuracy", FIVE_POINTS) for law, low in finals.items()})
 
 
-def times(r: Results, group: str, law: str) -> Times:
-    return r.arm(group=group, law=law).times("test/accuracy", LEARNED)
+def times(group: str, law: str) -> Reaches:
+    return Reaches({"group": group, "law": law}, "test/accuracy", LEARNED)
 
 
 def ahead_of(group: str, laws: dict[str, Any]):
-    def test(r):
-        ours = times(r, group, "self-annealed")
-        found = [decisions.faster(times(r, group, law), ours, axis="compute") for law in laws]
-        return decisions.everywhere(found, list(laws))
-
-    return test
+    ours = times(group, "self-annealed")
+    return Everywhere({law: Ahead(ours, of=times(group, law), axis="samples") for law in laws})
 
 
 def as_good_as(group: str, laws: dict[str, Any]):
-    def test(r):
-        ours = times(r, group, "self-annealed")
-        found = [decisions.not_ahead(ours, times(r, group, law), axis="compute", within=1.25) for law in laws]
-        return decisions.everywhere(found, list(laws))
-
-    return test
+    ours = times(group, "self-annealed")
+    return Everywhere({law: NotAhead(times(group, law), of=ours, axis="samples") for law in laws})
 
 
 def claims():
@@ -98,7 +103,7 @@ def claims():
                 as_good_as(group, WINDOWS),
             ),
         ):
-            yield Statement(f"{group}: {said}", OURS, test, history=HISTORY[group])
+            yield Statement(f"{group}: {said}", OWN, test, history=HISTORY[group])
 
 
 def figure(r: Results) -> Figure:

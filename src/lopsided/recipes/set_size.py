@@ -15,7 +15,26 @@ from functools import partial
 
 import numpy as np
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    FIVE_POINTS,
+    Ahead,
+    Arms,
+    Figure,
+    Higher,
+    Measured,
+    Panel,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    best,
+    bests,
+    chosen_rates,
+    over_members,
+    swept,
+    tuned_curves,
+)
 from lopsided.recipes._repetition import RATES, SEEDS, full_batch, perceptron
 
 POWERS = {"smoke": (5, 8), "laptop": (8, 9, 10, 11, 12, 13, 14), "paper": (10, 11, 12, 13, 14, 15, 16, 18, 20)}
@@ -42,9 +61,9 @@ def figure(r: Results) -> Figure:
     return Figure("A set in between is best", [*panels, chosen_rates(r)])
 
 
-def ends_higher(r):
-    ends = [best(r, **which).curve("test/accuracy")[:, -1] for which in (SMALLEST, MIDDLE)]
-    return higher(*ends, what="final test accuracy", small=FIVE_POINTS)
+def end(which) -> Measured:
+    """(V,) final test accuracy of the judged members at their best rates."""
+    return Measured(lambda r: best(r, **which).curve("test/accuracy")[:, -1], which, level_of="test/accuracy")
 
 
 recipe = Recipe(
@@ -58,18 +77,19 @@ recipe = Recipe(
     claims=[
         Statement(
             "a set in between ends with a higher accuracy than the smallest",
-            "small sets over-fit (fig. 18)",
-            ends_higher,
+            Paper("small sets over-fit", "fig. 18"),
+            Higher(end(MIDDLE), end(SMALLEST), "final test accuracy", FIVE_POINTS),
         ),
         Statement(
             "a set in between needs fewer steps than all inputs",
-            "a range in between is fastest (fig. 18)",
-            ahead(MIDDLE, of=LARGEST),
+            Paper("a range in between is fastest", "fig. 18"),
+            Ahead(MIDDLE, of=LARGEST),
         ),
         Statement(
             "… and less compute",
-            "a range in between is fastest (fig. 18); near-trivial: each of its steps sees an eighth of the samples",
-            ahead(MIDDLE, of=LARGEST, axis="samples"),
+            Paper("a range in between is fastest", "fig. 18"),
+            Ahead(MIDDLE, of=LARGEST, axis="samples"),
+            near_trivial="each of its steps sees an eighth of the samples",
         ),
     ],
     figure=figure,

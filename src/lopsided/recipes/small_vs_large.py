@@ -18,7 +18,20 @@ from __future__ import annotations
 
 from functools import partial
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Ahead,
+    AheadThroughout,
+    Arms,
+    Figure,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    bests,
+    swept,
+    tuned_curves,
+)
 from lopsided.recipes._repetition import ADDED, SEEDS, THROUGHOUT, perceptron
 from lopsided.recipes._single_index import INDEX_RATES, gradient_descent, index_spec
 
@@ -111,41 +124,41 @@ recipe = Recipe(
     claims=[
         Statement(
             "full-batch GD: the small set needs fewer steps",
-            "1,500 against more than 2,000 steps (fig. 2b)",
-            ahead(GD | SMALL, of=GD | LARGE),
+            Paper("1,500 against more than 2,000 steps", "fig. 2b"),
+            Ahead(GD | SMALL, of=GD | LARGE),
             number=2000 / 1500,
         ),
         Statement(
             "full-batch GD: the small set needs less compute",
-            "about 100 times less for 2^14 against 2^20 (fig. 2b), where a step sees 64 times less; near-trivial: it "
-            "sees 16 times less here",
-            ahead(GD | SMALL, of=GD | LARGE, axis="samples"),
+            Paper("about 100 times less for 2^14 against 2^20 (fig. 2b), where a step sees 64 times less"),
+            Ahead(GD | SMALL, of=GD | LARGE, axis="samples"),
+            near_trivial="it sees 16 times less here",
         ),
         Statement(
             "mini-batch SGD: a repeated small set needs fewer steps, and so less compute, than fresh samples",
-            "ahead (fig. 2a)",
-            ahead(SGD | SMALL, of=SGD | FRESH),
+            Paper("ahead", "fig. 2a"),
+            Ahead(SGD | SMALL, of=SGD | FRESH),
         ),
         Statement(
             "mini-batch SGD: … also to test accuracies of .6, .7, .8 and .9",
-            "ahead throughout (fig. 2a)",
-            ahead_throughout(SGD | SMALL, of=SGD | FRESH, at=THROUGHOUT),
+            Paper("ahead throughout", "fig. 2a"),
+            AheadThroughout(SGD | SMALL, of=SGD | FRESH, at=THROUGHOUT),
             history=ADDED,
         ),
         Statement(
             "single-index, GD: a small set first needs fewer steps to a test loss of .6",
-            "ahead throughout (fig. 2d), tested at one threshold: in the first phase the arms differ by design",
-            ahead(INDEX_GD | FIRST, of=INDEX_GD | LARGE),
+            Paper("ahead throughout (fig. 2d), tested at one threshold: in the first phase the arms differ by design"),
+            Ahead(INDEX_GD | FIRST, of=INDEX_GD | LARGE),
         ),
         Statement(
             "single-index, GD: a small set first needs less compute to a test loss of .6",
-            "ahead throughout (fig. 2d), tested at one threshold",
-            ahead(INDEX_GD | FIRST, of=INDEX_GD | LARGE, axis="samples"),
+            Paper("ahead throughout (fig. 2d), tested at one threshold"),
+            Ahead(INDEX_GD | FIRST, of=INDEX_GD | LARGE, axis="samples"),
         ),
         Statement(
             "single-index, SGD: a small set first needs fewer steps than fresh samples",
-            "ahead (fig. 2c)",
-            ahead(INDEX_SGD | FIRST, of=INDEX_SGD | FRESH),
+            Paper("ahead", "fig. 2c"),
+            Ahead(INDEX_SGD | FIRST, of=INDEX_SGD | FRESH),
             history="first with rates from .02, of which the largest that the sweep reached, .22, was the best one",
         ),
     ],

@@ -15,7 +15,19 @@ Learning rates are swept per arm, beta_2 is .95; each third of the seeds is judg
 
 from __future__ import annotations
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Ahead,
+    Arms,
+    Figure,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    bests,
+    swept,
+    tuned_curves,
+)
 from lopsided.recipes import _sequences as sequences
 from lopsided.recipes._transformers import (
     BATCH,
@@ -49,7 +61,7 @@ def arms(scale: ScaleName) -> Arms:
 
 
 def repeated_is_ahead(task):
-    return ahead({"task": task, "data": "repeated"}, of={"task": task, "data": "fresh"})
+    return Ahead({"task": task, "data": "repeated"}, of={"task": task, "data": "fresh"})
 
 
 def figure(r: Results) -> Figure:
@@ -82,17 +94,23 @@ recipe = Recipe(
     claims=[
         Statement(
             "parity: six phases need fewer steps than fresh samples",
-            "ahead (fig. 1a)",
+            Paper("ahead", "fig. 1a"),
             repeated_is_ahead("parity"),
             history=SETTING,
         ),
         Statement(
-            "single-index: a small set first needs fewer steps", "ahead (fig. 1b)", repeated_is_ahead("single-index")
+            "single-index: a small set first needs fewer steps",
+            Paper("ahead", "fig. 1b"),
+            repeated_is_ahead("single-index"),
         ),
         Statement(
-            "in-context regression: four phases need fewer steps", "ahead (fig. 1c)", repeated_is_ahead("regression")
+            "in-context regression: four phases need fewer steps",
+            Paper("ahead", "fig. 1c"),
+            repeated_is_ahead("regression"),
         ),
-        Statement("modular addition: four phases need fewer steps", "ahead (fig. 1d)", repeated_is_ahead("addition")),
+        Statement(
+            "modular addition: four phases need fewer steps", Paper("ahead", "fig. 1d"), repeated_is_ahead("addition")
+        ),
     ],
     figure=figure,
 )

@@ -17,12 +17,34 @@ uniform answers, so that the ratio is above 1 where no bin is more frequent than
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    OWN,
+    Above,
+    Ahead,
+    Arms,
+    Figure,
+    Measured,
+    MembersAbove,
+    Own,
+    Panel,
+    Paper,
+    Reaches,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    arm,
+    curves,
+    over_members,
+)
 from lopsided.recipes._frequency import BINS, RANK_BINS, STEPS, UNIFORM, power_law, tracking
 from lopsided.stats.times import median
 
+POWER = {"skills": "power law"}
 SOMEWHERE = 5.0
 """Multiple of chance from which a bin is getting somewhere."""
 HALF, CONVERGED = 0.5, 0.9
@@ -58,9 +80,9 @@ def boundaries(each):
     return starts[0], starts.max(0)
 
 
-def reaches(each, b):
-    """Compute at which bin `b` is half right."""
-    return each.times(f"bin{b}/accuracy", HALF)
+def half_right(b) -> Reaches:
+    """Compute at which bin `b` is half right under the power law."""
+    return Reaches(POWER, f"bin{b}/accuracy", HALF)
 
 
 def last_bin_climbs_longer(each):
@@ -68,7 +90,7 @@ def last_bin_climbs_longer(each):
     that the run ends is as long as what was left, or longer; one that did not begin says nothing."""
     first, last = ([each.times(f"bin{b}/accuracy", HALF), each.times(f"bin{b}/accuracy", CONVERGED)] for b in (1, BINS))
     at_least, took = last[1].time - last[0].time, first[1].ordinal - first[0].time
-    return members_above(at_least > took, 0.5, "whose last bin climbs longer")
+    return at_least > took
 
 
 def log_mean(logs, where):
@@ -79,8 +101,9 @@ def log_mean(logs, where):
     return np.divide(found, where.sum(1), out=np.full(len(where), np.nan), where=where.any(1))
 
 
+@lru_cache(maxsize=2)
 def measure(r):
-    """(M,) ratios of norms of the tail's gradient, by what is compared; and the arm of the power law."""
+    """(M,) ratios of norms of the tail's gradient, by what is compared."""
     power, flat = r.arm(skills="power law"), r.arm(skills="uniform")
     second, third = (boundary[:, None] for boundary in boundaries(power))
     stage = {1: power.samples < second, 3: power.samples >= third}
@@ -91,7 +114,12 @@ def measure(r):
     logs = {f"stage {s}": log_mean(head - middle, stage[s]) for s in (2, 3)}
     logs["stage 2 over uniform"] = log_mean(head - middle - control, stage[2])
     logs["stage 2 over 1"] = log_mean(head, stage[2]) - log_mean(head, stage[1])
-    return {**{name: np.exp(value) for name, value in logs.items()}, "power": power}
+    return {name: np.exp(value) for name, value in logs.items()}
+
+
+def ratio_above_1(name, what=None) -> Above:
+    """The geometric mean of a ratio of `measure` exceeds 1."""
+    return Above(Measured(lambda r: measure(r)[name]), 1.0, what or RATIO, ratio=True)
 
 
 def figure(r: Results) -> Figure:
@@ -124,42 +152,43 @@ recipe = Recipe(
     threshold=CONVERGED,
     scales={"smoke": (2, 10), "laptop": (8, 300), "paper": (3,)},
     arms=arms,
-    measure=measure,
     claims=[
         Statement(
             "in stage 2, the tail's gradient is larger next to skills of bin 1 than next to skills of bins 2 to 4",
-            "larger in stage 2 (fig. 3, right)",
-            lambda m: above(m["stage 2"], 1.0, RATIO, ratio=True),
+            Paper("larger in stage 2", "fig. 3, right"),
+            ratio_above_1("stage 2"),
             history=LOGS,
         ),
         Statement(
             "… by a larger factor than under uniform skills at the same time",
-            "not in the paper: would show that frequency makes the difference",
-            lambda m: above(m["stage 2 over uniform"], 1.0, f"{RATIO} over that under uniform skills", ratio=True),
+            Own("would show that frequency makes the difference"),
+            ratio_above_1("stage 2 over uniform", f"{RATIO} over that under uniform skills"),
             history="first whether the ratio under uniform skills is 1 within a quarter: it is 4.9, contradicted",
         ),
         Statement(
             "it is larger in stage 3, too",
-            "not in the paper",
-            lambda m: above(m["stage 3"], 1.0, RATIO, ratio=True),
+            OWN,
+            ratio_above_1("stage 3"),
             history=LOGS,
         ),
         Statement(
             "the tail's gradient next to skills of bin 1 is larger in stage 2 than in stage 1",
-            "the norm increases after stage 1 (fig. 3, right)",
-            lambda m: above(m["stage 2 over 1"], 1.0, RATIO, ratio=True),
+            Paper("the norm increases after stage 1", "fig. 3, right"),
+            ratio_above_1("stage 2 over 1"),
             history=LOGS,
         ),
         Statement(
             "bin 1 is half right with less compute than bin 5",
-            "head skills are learned first (fig. 3, left and middle)",
-            lambda m: decisions.faster(reaches(m["power"], BINS), reaches(m["power"], 1), "compute"),
+            Paper("head skills are learned first", "fig. 3, left and middle"),
+            Ahead(half_right(1), of=half_right(BINS), axis="samples"),
             history=f"{BAR}: 35 times",
         ),
         Statement(
             f"in more than half of members, bin 5 takes more compute than bin 1 from half right to {CONVERGED:.0%}",
-            "slow convergence of bins 4 and 5 (fig. 3, stage III)",
-            lambda m: last_bin_climbs_longer(m["power"]),
+            Paper("slow convergence of bins 4 and 5", "fig. 3, stage III"),
+            MembersAbove(
+                Measured(lambda r: last_bin_climbs_longer(r.arm(**POWER)), POWER), 0.5, "whose last bin climbs longer"
+            ),
             history=f"{BAR}, as a ratio of times: 3.2 times; {LONGER}",
         ),
     ],

@@ -14,10 +14,32 @@ from __future__ import annotations
 
 from typing import Any
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    FIVE_POINTS,
+    OWN,
+    Above,
+    Ahead,
+    Arms,
+    At,
+    Below,
+    Figure,
+    Final,
+    Higher,
+    Measured,
+    Paper,
+    Reaches,
+    Recipe,
+    Results,
+    ScaleName,
+    Spec,
+    Statement,
+    arm,
+    curves,
+)
 from lopsided.recipes._frequency import UNIFORM, annealed, power_law, tracking
 
 LAWS = {"uniform": UNIFORM, "power law": power_law(1.5), "annealed": annealed(1.5, 0.0, 0.35)}
+FLAT, POWER = ({"skills": skills} for skills in ("uniform", "power law"))
 LEARNED = 0.9
 LATE = "accuracy over the last quarter / chance"
 LARGEST = "first the largest of all evaluations, which noise alone puts at 1.4 times chance"
@@ -36,23 +58,15 @@ def arms(scale: ScaleName) -> Arms:
         yield arm(spec(scale, law), skills=skills)
 
 
-def power_ends_higher(r):
-    uniform, power = (r[skills].final("test/accuracy") for skills in ("uniform", "power law"))
-    return higher(uniform, power, "final accuracy", FIVE_POINTS)
-
-
 def late(each):
     """(M,) mean accuracy over the last quarter of the run, as a multiple of chance."""
     last = each.steps >= 0.75 * each.steps[-1]
     return each.metric("test/accuracy")[:, last].mean(1) / each.setting("task.chance")
 
 
-def uniform_stays_at_chance(r):
-    return below(late(r["uniform"]), 2.0, LATE, ratio=True)
-
-
-def annealed_is_ahead(r):
-    return decisions.faster(*(r[s].times("test/accuracy", LEARNED) for s in ("power law", "annealed")), axis="compute")
+def late_at(at: At) -> Measured:
+    """The accuracy late in the run of the arm at these coordinates."""
+    return Measured(lambda r: late(r.arm(**at)), at, level_of="test/accuracy")
 
 
 def figure(r: Results) -> Figure:
@@ -79,25 +93,27 @@ recipe = Recipe(
     claims=[
         Statement(
             "power-law skills end above uniform skills in uniform-test accuracy",
-            "S5, k = 4: above (fig. 1: almost perfect under exponent 1.5 in random order, chance under uniform)",
-            power_ends_higher,
+            Paper(
+                "S5, k = 4: above", "fig. 1: almost perfect under exponent 1.5 in random order, chance under uniform"
+            ),
+            Higher(Final(POWER), Final(FLAT), "final accuracy", FIVE_POINTS),
         ),
         Statement(
             "power-law skills end above 90 % uniform-test accuracy",
-            "almost perfect (fig. 1)",
-            lambda r: above(r["power law"].final("test/accuracy"), LEARNED, "final accuracy"),
+            Paper("almost perfect", "fig. 1"),
+            Above(Final(POWER), LEARNED, "final accuracy"),
             history="added on 2026-11-22, when rows had been seen",
         ),
         Statement(
             "under uniform skills accuracy stays within twice chance",
-            "uniform cannot learn the task (fig. 1)",
-            uniform_stays_at_chance,
+            Paper("uniform cannot learn the task", "fig. 1"),
+            Below(late_at(FLAT), 2.0, LATE, ratio=True),
             history=LARGEST,
         ),
         Statement(
             "annealing the exponent to 0 reaches 90 % uniform-test accuracy with less compute than the fixed exponent",
-            "not in the paper",
-            annealed_is_ahead,
+            OWN,
+            Ahead(*(Reaches({"skills": s}, "test/accuracy", LEARNED) for s in ("annealed", "power law")), "samples"),
             history="the window of annealing was set again after the first rows (LOG.md)",
         ),
     ],

@@ -17,7 +17,29 @@ from __future__ import annotations
 import numpy as np
 
 from lopsided.core.spec import Spec
-from lopsided.recipe import *
+from lopsided.recipe import (
+    FIVE_POINTS,
+    OWN,
+    PALETTE,
+    Ahead,
+    Arms,
+    Below,
+    Figure,
+    Final,
+    Higher,
+    Measured,
+    Panel,
+    Paper,
+    Reaches,
+    Recipe,
+    Results,
+    ScaleName,
+    Statement,
+    arm,
+    curves,
+    over_members,
+    theory_line,
+)
 from lopsided.recipes._frequency import UNIFORM, annealed, power_law, tracking
 from lopsided.recipes._strength import FLOW, IDEALISED, additive, by_direction, learned_at, predicted, relative_error
 from lopsided.theory.scaling import power_law_weights
@@ -60,17 +82,14 @@ def arms(scale: ScaleName) -> Arms:
         yield arm(Spec.parse({**parity, "plan": plan}), data=data)
 
 
-def learned_first(slow, fast, axis, unit):
-    return lambda r: decisions.faster(
-        *(r[name].times("test/accuracy", LEARNED, axis) for name in (slow, fast)), axis=unit
-    )
+def learned_first(slow, fast, axis):
+    return Ahead(*(Reaches({"data": name}, "test/accuracy", LEARNED) for name in (fast, slow)), axis=axis)
 
 
 def twice_as_strong(r):
     learned = learned_at(r[FLOWS])
     ratios = learned[:, : learned.shape[1] // 2] / learned[:, 1::2]
-    ratio = np.median(np.where(np.isnan(ratios), np.inf, ratios), axis=1)
-    return below(ratio, 2 / 3, "steps of feature p / steps of feature 2p", ratio=True)
+    return np.median(np.where(np.isnan(ratios), np.inf, ratios), axis=1)
 
 
 def staircase(flow, ideal):
@@ -114,37 +133,47 @@ recipe = Recipe(
     claims=[
         Statement(
             "frequency: power-law skills end above uniform skills",
-            "learned against chance (A, fig. 1)",
-            lambda r: higher(
-                *(r[law].final("test/accuracy") for law in list(LAWS)[:2]), what="final accuracy", small=FIVE_POINTS
-            ),
+            Paper("learned against chance", "A, fig. 1"),
+            Higher(*(Final({"data": law}) for law in list(LAWS)[1::-1]), "final accuracy", FIVE_POINTS),
         ),
         Statement(
             "frequency: an annealed law reaches 90 % with less compute than a fixed one",
-            "not in the paper",
-            learned_first("power law", "annealed law", "samples", "compute"),
+            OWN,
+            learned_first("power law", "annealed law", "samples"),
         ),
         Statement(
             "strength: the median feature is learned within 10 % of its predicted step",
-            "1 ± o(1) (B, th. 2.1)",
-            lambda r: below(
-                relative_error(learned_at(r[FLOWS]), predicted(r[PREDICTED])), 0.1, "relative error", ratio=True
+            Paper("1 ± o(1)", "B, th. 2.1"),
+            Below(
+                Measured(
+                    lambda r: relative_error(learned_at(r[FLOWS]), predicted(r[PREDICTED])),
+                    ({"data": FLOWS}, {"data": PREDICTED}),
+                ),
+                0.1,
+                "relative error",
+                ratio=True,
             ),
         ),
         Statement(
             "strength: a feature twice as strong is learned in less than two thirds of the steps",
-            "T_p ∝ p",
-            twice_as_strong,
+            Paper("T_p ∝ p"),
+            Below(
+                Measured(twice_as_strong, {"data": FLOWS}),
+                2 / 3,
+                "steps of feature p / steps of feature 2p",
+                ratio=True,
+            ),
         ),
         Statement(
             "repetition: a repeated small set needs fewer steps than fresh samples",
-            "ahead (C, fig. 1)",
-            learned_first(FRESH, REPEATED, "steps", "steps"),
+            Paper("ahead", "C, fig. 1"),
+            learned_first(FRESH, REPEATED, "steps"),
         ),
         Statement(
             "repetition: … and fewer distinct samples",
-            "near-trivial: the set is small",
-            learned_first(FRESH, REPEATED, "distinct", "distinct samples"),
+            Paper(""),
+            learned_first(FRESH, REPEATED, "distinct"),
+            near_trivial="the set is small",
         ),
     ],
     figure=figure,

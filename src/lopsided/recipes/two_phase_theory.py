@@ -20,7 +20,27 @@ from math import log, sqrt
 import numpy as np
 
 from lopsided.core.spec import Spec
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Above,
+    Ahead,
+    Arms,
+    Figure,
+    Measured,
+    MembersAbove,
+    Panel,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    SlopeBelow,
+    SlopeNear,
+    Statement,
+    Times,
+    arm,
+    over_members,
+    slope_line,
+    theory_line,
+)
 from lopsided.stats.slopes import of_points
 from lopsided.theory import two_phase as theory_of
 
@@ -134,24 +154,24 @@ def random_law(r):
     return of_points(settings(every, "task.d"), stacked(without_logarithm, every))
 
 
-def rarely_late(r):
-    """Settings share seeds, and with them initial weights: a seed is one observation."""
+def in_time(r):
+    """(M,) whether none of a member's good settings took longer than the bound. Settings share seeds, and with
+    them initial weights: a seed is one observation."""
     every = [*r.where(**FIXED), *r.where(**BEST)]
     goods, lates = stacked(good, every), stacked(late, every)
     counts = goods.sum(1)
     longer = (goods * lates).sum(1)[counts > 0]
-    return members_above(longer == 0, 0.99, "of whose good settings none took longer")
+    return longer == 0
 
 
 def often_good(r):
     every = [*r.where(**FIXED), *r.where(**BEST), *r.where(**RANDOM)]
-    bound = theory_of.good_event_bound(C_0)
-    return above(stacked(good, every).mean(1), bound, "share of good neurons, all settings")
+    return stacked(good, every).mean(1)
 
 
-def two_phases_are_ahead(r):
-    alone, two = r.arm(**ALONE, **{"m / d²": 16}), r.arm(**TWO)
-    return decisions.faster(times(alone), times(two), "steps")
+def steps_of(which) -> Measured:
+    """Steps of both phases of the arm at these coordinates."""
+    return Measured(lambda r: times(r.arm(**which)), which)
 
 
 def middle_line(name, x, values, colour):
@@ -209,41 +229,47 @@ recipe = Recipe(
     claims=[
         Statement(
             "phase 1 takes sqrt(N) steps: slope 1/2 at fixed a*, within 20 %",
-            "T_1 ~ a* sqrt(N) / η (thm 3)",
-            lambda r: slope_near(phase_1_law(r), 0.5, 0.1, "log mean phase-1 steps against N"),
+            Paper("T_1 ~ a* sqrt(N) / η", "thm 3"),
+            SlopeNear(Measured(phase_1_law, FIXED), 0.5, 0.1, "log mean phase-1 steps against N"),
             number=0.5,
         ),
         Statement(
             "fewer than 1 % of members outlast phase 1's bound in a setting in which they are good",
-            "2 a* sqrt(N) / (η c_0)",
-            rarely_late,
+            Paper("2 a* sqrt(N) / (η c_0)"),
+            MembersAbove(Measured(in_time, (FIXED, BEST)), 0.99, "of whose good settings none took longer"),
             history="first the mean share of such settings, by sign flips, which all-zero shares satisfy too easily",
         ),
         Statement(
             "a neuron is good as often as lemma 1 says, or more, averaged over N, d",
-            ">= p_PZ / 2 = 5.6e-6; near-trivial: so small a bound",
-            often_good,
+            Paper(">= p_PZ / 2 = 5.6e-6"),
+            Above(
+                Measured(often_good, (FIXED, BEST, RANDOM)),
+                theory_of.good_event_bound(C_0),
+                "share of good neurons, all settings",
+            ),
+            near_trivial="so small a bound",
         ),
         Statement(
             "both phases take at most (N d)^(1/4) steps, up to logarithms",
-            "O((Nd)^(1/4) log) (thm 1), an upper bound",
-            lambda r: slope_below(total_law(r), theory_of.TOTAL_EXPONENT, OF_TOTAL),
+            Paper("O((Nd)^(1/4) log) (thm 1), an upper bound"),
+            SlopeBelow(Measured(total_law, BEST), theory_of.TOTAL_EXPONENT, OF_TOTAL),
         ),
         Statement(
             "two phases (N = d) need fewer steps than the population alone, m = 16 d²",
-            "fewer if m >> d² (thm 1)",
-            two_phases_are_ahead,
+            Paper("fewer if m >> d²", "thm 1"),
+            Ahead(steps_of(TWO), of=steps_of(ALONE | {"m / d²": 16})),
         ),
         Statement(
             "the population alone takes at most sqrt(m) steps",
-            "O(sqrt(m) log(d/ε)) (lemma 6), an upper bound; near-trivial: steps do not grow with m here",
-            lambda r: slope_below(direct_law(r), theory_of.DIRECT_EXPONENT, "log steps against m"),
+            Paper("O(sqrt(m) log(d/ε)) (lemma 6), an upper bound"),
+            SlopeBelow(Measured(direct_law, ALONE), theory_of.DIRECT_EXPONENT, "log steps against m"),
+            near_trivial="steps do not grow with m here",
         ),
         Statement(
             "random labels first (N = d): at most sqrt(d) steps, up to logarithms",
-            "√(N/d) + √d log (cor. 2)",
-            lambda r: slope_below(
-                random_law(r), theory_of.RANDOM_TOTAL_EXPONENT, "log steps / log(16 d / ε) against d"
+            Paper("√(N/d) + √d log", "cor. 2"),
+            SlopeBelow(
+                Measured(random_law, RANDOM), theory_of.RANDOM_TOTAL_EXPONENT, "log steps / log(16 d / ε) against d"
             ),
         ),
     ],

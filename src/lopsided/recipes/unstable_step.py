@@ -17,7 +17,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from lopsided.recipe import *
+from lopsided.recipe import (
+    Arms,
+    Below,
+    Figure,
+    Measured,
+    Panel,
+    Paper,
+    Recipe,
+    Results,
+    ScaleName,
+    SlopeBelow,
+    Statement,
+    arm,
+    over_members,
+    slope_line,
+    theory_line,
+)
 from lopsided.recipes._strength import additive, geometric_mean, learned_from
 from lopsided.stats.slopes import segmented
 from lopsided.theory.scaling import beyond, unstable_exponent
@@ -89,15 +105,16 @@ def bounds(beta):
     return [
         Statement(
             f"beta = {beta:g}: the tuned loss falls with samples at least as steeply as n^{expected:.3g}",
-            f"at most n^{expected:.3g} (cor. 2.3), an upper bound",
-            lambda r: slope_below(law(r, beta), expected, OF),
+            Paper(f"at most n^{expected:.3g} (cor. 2.3), an upper bound"),
+            SlopeBelow(Measured(lambda r: law(r, beta), {"beta": beta}), expected, OF),
             history=INFINITE,
         ),
     ]
 
 
 def smaller_with_the_horizon(r):
-    """Both beta have the same seeds: a seed's mean slope is one observation."""
+    """(M,) slope of a seed's log best step size against log samples. Both beta have the same seeds: a seed's
+    mean slope is one observation."""
     growth = []
     for beta in BETAS:
         samples, _, _, rate = tuned(r, beta)
@@ -109,8 +126,7 @@ def smaller_with_the_horizon(r):
             if several
             else np.full(len(rate), np.nan)
         )
-    what = "slope of log best step size against log samples, mean over both beta"
-    return below(np.mean(growth, axis=0), 0.0, what)
+    return np.mean(growth, axis=0)
 
 
 def panel(r, beta):
@@ -151,8 +167,12 @@ recipe = Recipe(
         *(claim for beta in BETAS for claim in bounds(beta)),
         Statement(
             "each member's best step size falls as the horizon grows",
-            "η ~ n^(-1/2), from corollary 2.3",
-            smaller_with_the_horizon,
+            Paper("η ~ n^(-1/2), from corollary 2.3"),
+            Below(
+                Measured(smaller_with_the_horizon),
+                0.0,
+                "slope of log best step size against log samples, mean over both beta",
+            ),
             number=-0.5,
             history="first counted each seed twice, once for each beta, and was said of the step size tuned for all",
         ),

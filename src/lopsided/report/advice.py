@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lopsided.report.text import effect_text
+from lopsided.report.words import effect_text
 from lopsided.stats.race import Advice
-from lopsided.stats.verdict import Decision, Statement
+from lopsided.stats.verdict import Claim, Decision
 
 
 def words(advice: Advice, at_most: int) -> list[str]:
@@ -27,7 +27,7 @@ def words(advice: Advice, at_most: int) -> list[str]:
 
 
 def as_json(advice: Advice) -> Mapping[str, Any]:
-    """The same as data."""
+    """What `words` says, as JSON."""
     return {
         "outcome": advice.outcome,
         "winner": advice.winner,
@@ -46,5 +46,5 @@ def _effect(found: Decision) -> str:
     return f"{said}, {effect_text(claim)} ({found.members} members)"
 
 
-def _claim(found: Decision) -> Any:
-    return Statement("better", "", lambda _: found).decide(None, "", "")
+def _claim(found: Decision) -> Claim:
+    return Claim.of("better", found)

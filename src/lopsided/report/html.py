@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 
 from jinja2 import Environment, FunctionLoader
 
+from lopsided.claims.counts import counts
 from lopsided.core.provenance import software
-from lopsided.report.panels import Figure
+from lopsided.figures.panels import Figure
 from lopsided.report.plotly_draw import panel_html
 from lopsided.report.summary import arm_summaries
-from lopsided.report.text import effect_text, number, rules, to_learn, took
+from lopsided.report.text import number, rules, to_learn, took
+from lopsided.report.words import counts_text, effect_text, paper_text, setting_text, test_text
 from lopsided.results.stored import Results
 from lopsided.stats.verdict import Claim
 
@@ -51,6 +53,7 @@ def write(sections: Sequence[Section], path: Path) -> Path:
                 "about": (section.recipe.about or "").strip(),
                 "arms": arms,
                 "rules": rules(arms),
+                "counts": counts_text(counts(section.claims)),
                 "specs": {a.name: json.dumps(a.spec.model_dump(mode="json"), indent=1) for a in shown},
                 "hashes": {a.name: a.spec.content_hash() for a in shown},
                 "panels": panels,
@@ -63,7 +66,15 @@ def write_page(path: Path, template: str, **values: Any) -> Path:
     """Fill a template of this package in; the file is there whole, or not at all."""
     load = FunctionLoader(lambda name: files("lopsided.report").joinpath(name).read_text())
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, loader=load)
-    environment.filters |= {"number": number, "effect": effect_text, "to_learn": to_learn, "took": took}
+    environment.filters |= {
+        "number": number,
+        "effect": effect_text,
+        "test": test_text,
+        "paper": paper_text,
+        "setting": setting_text,
+        "to_learn": to_learn,
+        "took": took,
+    }
     text = environment.get_template(template).render(**values, software=software())
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.{os.getpid()}")  # another process may be writing the same page

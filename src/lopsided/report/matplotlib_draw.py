@@ -13,7 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import EngFormatter, NullFormatter
 
-from lopsided.report.panels import Contour, Figure, Heat, Panel
+from lopsided.figures.panels import Contour, Figure, Heat, Panel
 
 LONG_LABELS = 100_000
 LONG_NAME = 46

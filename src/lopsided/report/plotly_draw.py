@@ -6,7 +6,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from lopsided.report.panels import Contour, Heat, Panel
+from lopsided.figures.panels import Contour, Heat, Panel
 
 CONFIG: Any = {"displaylogo": False, "showSendToCloud": False, "responsive": True}
 """No logo, and no button that would send a figure away."""

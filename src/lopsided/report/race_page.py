@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from lopsided.figures.panels import Heat, Panel
 from lopsided.report.advice import words
 from lopsided.report.html import write_page
-from lopsided.report.panels import Heat, Panel
 from lopsided.report.plotly_draw import panel_html
 from lopsided.stats.race import Advice, Plan
 

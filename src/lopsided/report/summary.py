@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from lopsided.results.stored import Arm, Results
-from lopsided.results.sweeps import shown
 from lopsided.stats.times import times_until
 
 
@@ -50,4 +49,4 @@ def _known(value: Any) -> float | None:
 
 def arm_summaries(results: Results, recipe: Any) -> list[dict[str, Any]]:
     """`arm_summary` of the arms that a recipe shows, in order."""
-    return [arm_summary(results[name], recipe.metric, recipe.threshold) for name in shown(recipe, results)]
+    return [arm_summary(results[name], recipe.metric, recipe.threshold) for name in recipe.listed(results)]

@@ -14,8 +14,10 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
 
+from lopsided.claims.counts import counts
 from lopsided.report.console import console as _console
-from lopsided.report.text import claim_rows, duration, number, rules, to_learn, would_decide
+from lopsided.report.text import duration, number, rules, to_learn
+from lopsided.report.words import claim_rows, counts_text, setting_text, would_decide
 
 if TYPE_CHECKING:
     from lopsided.stats.verdict import Claim
@@ -87,9 +89,13 @@ def claim_table(claims: Sequence[Claim], with_recipe: bool = True, needed: Seque
         said = f"[{COLOURS[verdict]}]{verdict}[/]"
         if needed and (waits := would_decide(claim, seeds)):
             said += f"\n[dim]{waits}[/]"
-        shown = [escape(text), escape(effect), said, escape(paper)]
+        apart = setting_text(claim)
+        paper = escape(paper) + (f"\n[dim]here: {escape(apart)}[/]" if apart else "")
+        shown = [escape(text), escape(effect), said, paper]
         table.add_row(*([f"{claim.recipe} ({claim.scale})"] if with_recipe else []), *shown)
     _console().print(table)
+    for line in counts_text(counts(claims)):
+        _console().print(f"[dim]{line}[/]")
 
 
 def outcome(

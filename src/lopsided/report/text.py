@@ -1,16 +1,12 @@
-"""Numbers, arms and claims in words, for tables and pages. Imports nothing heavy: `lopsided status` uses it too."""
+"""Numbers and arms in words, for tables and pages. Imports nothing heavy: `lopsided status` uses it too."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from lopsided.stats.verdict import AT_AN_END, NOT_AT_EACH
 from lopsided.store.status import TIMES
-
-if TYPE_CHECKING:
-    from lopsided.stats.verdict import Claim
 
 
 def to_learn(arm: dict[str, Any], unit: str) -> str:
@@ -25,49 +21,6 @@ def rules(arms: Sequence[dict[str, Any]]) -> str:
     """What counts as learned: `test/accuracy 0.95`, or several where arms have rules of their own."""
     found = dict.fromkeys(f"{a['metric']} {number(a['time_to_learn']['threshold'])}" for a in arms)
     return " or ".join(found)
-
-
-SEVERAL_VERSIONS = "rows of several versions of the code"
-"""Marks a claim's test."""
-
-
-def claim_rows(claims: Sequence[Claim]) -> list[tuple[str, str, str, str]]:
-    """(claim, effect with interval, verdict, the paper's number) as text."""
-    marks = [f" ({SEVERAL_VERSIONS})" if c.test.endswith(SEVERAL_VERSIONS) else "" for c in claims]
-    return [(c.claim, effect_text(c) + mark, c.verdict, c.paper) for c, mark in zip(claims, marks, strict=True)]
-
-
-def effect_text(claim: Claim) -> str:
-    """`12.1 [8.0, 16.4] ratio of median compute to learn`; an unknown end of the interval is written as infinite, and
-    the effect as a bound where the other end is known."""
-    if claim.verdict == "not run":
-        return "–"
-    low, high = claim.interval
-    if claim.effect is None:
-        return f"unknown: too few members learned ({claim.measure})"
-    open_below = low is None or (low == 0 and claim.is_ratio)
-    bound = {(False, True): "≥ ", (True, False): "≤ "}.get((open_below, high is None), "")
-    text = f"[{number(low) if low is not None else '−∞'}, {number(high) if high is not None else '∞'}]"
-    return f"{bound}{number(claim.effect)} {text} {claim.measure}"
-
-
-MANY = 1000
-"""Seeds beyond which another setting is wanted, not more seeds."""
-
-
-def would_decide(claim: Claim, seeds: int | None) -> str:
-    """What an undecided claim waits for; nothing for others. `seeds` is how many an arm would probably do."""
-    if claim.verdict != "inconclusive":
-        return ""
-    if AT_AN_END in claim.test:
-        return "a wider sweep"
-    if claim.effect is None:
-        return "longer runs"  # too few members learned
-    if seeds is None and NOT_AT_EACH in claim.test:
-        return "more seeds that choose"  # fewer settings would be left that may be the best
-    if seeds is None:
-        return "more seeds"  # one condition of its test is met, another is not, and says no number
-    return f"~{seeds:,} seeds" if seeds <= MANY else f"> {MANY:,} seeds"
 
 
 def judged_by(judged: int, chose: int, drawn: int | None) -> str:

@@ -15,10 +15,10 @@ from typing import Any
 from lopsided.results.stored import Axis, Results
 from lopsided.results.sweeps import best
 from lopsided.stats.times import Times
-from lopsided.stats.verdict import NOT_AT_EACH, Decision
+from lopsided.stats.verdict import Decision, Rivals
 
 Adverse = Mapping[str, Sequence[int]]
-"""For each verdict, the arms (by position) whose other settings would speak against it."""
+"""Verdict -> places, among the arms compared, of those whose other settings must give the same verdict."""
 
 
 def at_every_setting(
@@ -32,22 +32,26 @@ def at_every_setting(
 ) -> Decision:
     """`decide` on the times of `arms`, each at its best setting; a verdict stands only if it is the same for all
     settings of the arms that are `adverse` to it. `at`: times to this value in place of the rule of the arms' specs.
-    `large`: whether the claim is that an effect is large, or (False) small."""
+    `large`: whether the claim is that an effect is large, or (False) small. Other settings that have fewer seeds than
+    the best ones are asked for (`Decision.needs`)."""
     tuned = [best(results, **where) for where in arms]
     chosen = [each.times(axis, at) for each in tuned]
     found = decide(*chosen)
     against = adverse.get(found.verdict, ())
     if not any(len(tuned[i].group) > 1 for i in against):
         return found
-    # Only what can change the verdict is read: other settings may not have been trained before it is needed.
+    # Other settings are read only where they can change the verdict: looks train them when they are asked for.
+    seeds = max(len(each.arm.seeds) for each in tuned)
+    if behind := tuple(arm.name for i in against for arm in tuned[i].group if len(arm.seeds) < seeds):
+        return found._replace(verdict="inconclusive", needs=behind)
     every = {i: [tuned[i].times_at(arm, axis, at) for arm in tuned[i].group] for i in against}
     options: list[Sequence[Times]] = [every.get(i, [chosen[i]]) for i in range(len(tuned))]
     others = [decide(*times) for times in product(*options)]
     above = (found.verdict == "holds") == large
-    return _weakest(found, others, above, " and ".join(repr(tuned[i].name) for i in against))
+    return _weakest(found, others, above, tuple(tuned[i].name for i in against))
 
 
-def _weakest(found: Decision, others: Sequence[Decision], above: bool, sides: str) -> Decision:
+def _weakest(found: Decision, others: Sequence[Decision], above: bool, sides: tuple[str, ...]) -> Decision:
     """The verdict if all others share it; the interval reaches as far as any of theirs on the side that speaks against
     the verdict: below it if it says that an effect is large (`above`)."""
     same = all(each.verdict == found.verdict for each in others)
@@ -62,5 +66,5 @@ def _weakest(found: Decision, others: Sequence[Decision], above: bool, sides: st
         interval=(low, high),
         verdict=found.verdict if same else "inconclusive",
         p_value=max(p_values) if p_values else None,
-        test=f"{found.test}; {'at each of' if same else NOT_AT_EACH} {len(others)} settings of {sides}",
+        rivals=Rivals(len(others), sides, same),
     )

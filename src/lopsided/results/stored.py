@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, Literal, get_args
 
 import numpy as np
 
+from lopsided.core.arms import ArmSpec, lies
 from lopsided.core.errors import InputError, MissingData, unknown
-from lopsided.core.recipe import ArmSpec
 from lopsided.core.spec import Spec
 from lopsided.stats.times import Times, time_to_reach, times_until
 from lopsided.store.parts import Store
@@ -34,7 +34,7 @@ class Arm:
     diverged: np.ndarray  # (M,) bool
     values: Mapping[str, np.ndarray] = field(repr=False)  # metric -> (M, T) or (M, T, ...); NaN from divergence on
     coordinates: Mapping[str, Any] = field(default_factory=dict)
-    """Where the arm lies among its recipe's arms; see `lopsided.core.recipe.ArmSpec`."""
+    """Where the arm lies among its recipe's arms; see `lopsided.core.arms.ArmSpec`."""
     swept: tuple[str, ...] = ()
 
     def metric(self, name: str) -> np.ndarray:
@@ -76,7 +76,7 @@ class Arm:
         return attrgetter(path)(self.spec)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Results:
     """Arms by name, with the recipe and scale that asked for them."""
 
@@ -88,8 +88,6 @@ class Results:
     frozen: tuple[str, ...] = ()
     """Arms that other seeds have chosen as the best of their sweeps, the best of all first; these seeds choose
     nothing."""
-    choices: list[Any] = field(default_factory=list, compare=False)
-    """The best arms that were asked for, in order (`lopsided.results.sweeps.Tuned` each)."""
 
     def __getitem__(self, name: str) -> Arm:
         if name not in self.arms:
@@ -99,7 +97,12 @@ class Results:
     def where(self, **coordinates: Any) -> list[Arm]:
         """Arms with these coordinates, in the recipe's order. A function says which values will do; None asks for arms
         without that coordinate."""
-        return [arm for arm in self.arms.values() if _lies(arm.coordinates, coordinates)]
+        return [arm for arm in self.arms.values() if lies(arm.coordinates, coordinates)]
+
+    def of(self, names: Iterable[str]) -> Results:
+        """The results of these arms alone, in the recipe's order."""
+        kept = set(names)
+        return replace(self, arms={name: arm for name, arm in self.arms.items() if name in kept})
 
     def arm(self, **coordinates: Any) -> Arm:
         """The one arm with these coordinates. Raises `InputError` if there is none or more than one."""
@@ -112,15 +115,6 @@ class Results:
     def values(self, coordinate: str) -> list[Any]:
         """The values that a coordinate has among the arms, in the recipe's order."""
         return list(dict.fromkeys(a.coordinates[coordinate] for a in self.arms.values() if coordinate in a.coordinates))
-
-
-def _lies(at: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
-    def fits(key: str, value: Any) -> bool:
-        if value is None or key not in at:
-            return value is None and key not in at
-        return bool(value(at[key]) if callable(value) else at[key] == value)
-
-    return all(fits(key, value) for key, value in asked.items())
 
 
 def load(

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from lopsided.core import arms as planned_arms
+from lopsided.core.arms import ArmSpec, multiplied, name_of
 from lopsided.core.errors import InputError
-from lopsided.core.recipe import ArmSpec, multiplied, name_of
 from lopsided.results.stored import Arm, Axis, Results
 from lopsided.stats.decisions import faster
 from lopsided.stats.selection import FOLDS, Score, folds, score, split
 from lopsided.stats.times import Times
-
-if TYPE_CHECKING:
-    from lopsided.core.recipe import Recipe
 
 LARGEST_STEP = 1.5
 """Around a best rate, neighbours are no further apart than this factor (and 1 % for rounded numbers)."""
@@ -90,21 +88,17 @@ class Tuned:
 
 
 def best(results: Results, **coordinates: Any) -> Tuned:
-    """Of the arms with these coordinates, the one that the choosing members like best; at a tie the first. (One that
-    was chosen before, `results.frozen`, stays.)"""
+    """The arm at these coordinates with the best score over the choosing seeds (ties: the first). If `results.frozen`
+    names one of them, that. Raises `InputError` if no arm lies there."""
     arms = results.where(**coordinates)
     if not arms:
         raise InputError(f"recipe {results.recipe!r}: no arm lies at {coordinates}")
-    found = _best(arms, results.chooser, results.frozen)
-    results.choices.append(found)
-    return found
+    return _best(arms, results.chooser, results.frozen)
 
 
 def bests(results: Results, **coordinates: Any) -> list[Tuned]:
     """Arms that differ in swept settings only form a group; the best arm of each group, in the recipe's order."""
-    found = [_best(group, results.chooser, results.frozen) for group in groups(results.where(**coordinates)).values()]
-    results.choices.extend(found)
-    return found
+    return [_best(group, results.chooser, results.frozen) for group in groups(results.where(**coordinates)).values()]
 
 
 def sweeps(results: Results) -> list[Tuned]:
@@ -122,22 +116,13 @@ def groups(arms: Sequence[Arm]) -> dict[str, list[Arm]]:
 
 def kept_name(arm: Arm) -> str:
     """Name of the coordinates that are not swept."""
-    return name_of({key: value for key, value in arm.coordinates.items() if key not in arm.swept})
+    return planned_arms.kept_name(arm.coordinates, arm.swept)
 
 
 def scales(group: Sequence[Arm]) -> dict[str, list[float]]:
     """Swept settings that go on beyond their ends, and their values."""
     values = {key: sorted({float(arm.coordinates[key]) for arm in group}) for key in multiplied(group[0].swept)}
     return {key: found for key, found in values.items() if len(found) > 1}
-
-
-def shown(recipe: Recipe, results: Results) -> Sequence[str]:
-    """Names of the arms that tables list."""
-    if recipe.shown:
-        return recipe.shown(results)
-    if any(arm.swept for arm in results.arms.values()):
-        return [tuned.arm.name for tuned in bests(results)]
-    return list(results.arms)
 
 
 def beyond(results: Results, planned: dict[str, ArmSpec]) -> list[ArmSpec]:

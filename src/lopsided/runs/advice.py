@@ -32,7 +32,7 @@ from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
 
 if TYPE_CHECKING:
-    from lopsided.report.panels import Panel
+    from lopsided.figures.panels import Panel
 
 AS_IS, UNIFORM = "as is", "uniform"
 EXPONENTS = (0.5, 1.0, 1.5)

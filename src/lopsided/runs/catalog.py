@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from lopsided.core.errors import unknown
 
 if TYPE_CHECKING:
-    from lopsided.core.recipe import Recipe
+    from lopsided.claims.recipe import Recipe
 
 FOLDER = Path(str(files("lopsided.recipes")))
 FILE = FOLDER / "catalog.json"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lopsided.claims.recipe import Recipe
 from lopsided.core.errors import StoreError
-from lopsided.core.recipe import Recipe
 from lopsided.report import text
 from lopsided.results.stored import Results
 from lopsided.runs.manifest import Manifest

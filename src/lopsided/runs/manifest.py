@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lopsided.core.flat import flat
 from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
 from lopsided.store.survey import MemberId
 from lopsided.store.tables import ArmRow
 
 if TYPE_CHECKING:
-    from lopsided.core.recipe import ArmSpec
+    from lopsided.core.arms import ArmSpec
     from lopsided.core.spec import Spec
 
 FORMAT = 2
@@ -75,18 +76,10 @@ def arms_of(arms: Mapping[str, Spec], planned: Mapping[str, ArmSpec] | None = No
 
 def differing(specs: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Of specs as JSON, by name: the settings in which they differ, by dotted path."""
-    flat = {name: dict(_flat(spec)) for name, spec in specs.items()}
-    keys = sorted({key for settings in flat.values() for key in settings})
-    differ = [key for key in keys if len({json.dumps(settings.get(key)) for settings in flat.values()}) > 1]
-    return {name: {key: settings.get(key) for key in differ} for name, settings in flat.items()}
-
-
-def _flat(value: Any, prefix: str = "") -> list[tuple[str, Any]]:
-    """Settings by dotted path."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
-    if items is None:
-        return [(prefix, value)]
-    return [pair for key, inner in items for pair in _flat(inner, f"{prefix}.{key}" if prefix else str(key))]
+    found = {name: flat(spec) for name, spec in specs.items()}
+    keys = sorted({key for settings in found.values() for key in settings})
+    differ = [key for key in keys if len({json.dumps(settings.get(key)) for settings in found.values()}) > 1]
+    return {name: {key: settings.get(key) for key in differ} for name, settings in found.items()}
 
 
 def write(store: Store, manifest: Manifest) -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from lopsided.core.recipe import name_of
+from lopsided.core.arms import name_of
 from lopsided.runs.manifest import Manifest, differing
 from lopsided.store.leases import Leases
 from lopsided.store.parts import Store

@@ -1,13 +1,52 @@
-"""Rows of somebody's own tasks, models or probes that were made before their files changed."""
+"""Which versions of the code made a folder's rows: of the present one, of earlier ones, of several."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
 
-from lopsided.core.code import code_digest, outside
+from lopsided.core.code import VERSION, code_digest, outside
 from lopsided.core.spec import Spec
 from lopsided.store.parts import Store
+
+
+def code_versions(specs: Iterable[Spec], store: Store) -> int:
+    """How many versions of the code made the rows of these specs, at least.
+
+    A digest is of what one spec computes, so that two arms of one version may have two digests. Rows of several
+    digests of one spec are of several versions, and so are rows of two specs of which one is as the present code makes
+    it and the other is not.
+    """
+    now = {spec.content_hash(): spec for spec in specs}
+    made: dict[str, set[str]] = {}
+    for part in store.parts():
+        for spec in part.seeds:
+            if spec in now:
+                made.setdefault(spec, set()).add(part.code)
+    if not made:
+        return 1
+    most = max(len(codes) for codes in made.values())
+    return max(most, len({_version(code, now[spec]) for spec, codes in made.items() for code in codes}))
+
+
+def _version(code: str, spec: Spec) -> str:
+    """What a digest says of the version that made a spec's rows. Digests of the first rule are of the whole package."""
+    if not code.startswith(VERSION):
+        return code
+    return "now" if code == code_digest(spec) else "earlier"
+
+
+def say_rows_of_the_first_rule(specs: Iterable[Spec], store: Store) -> None:
+    """Say on stderr how many members have a digest of the rule before 2026-11-27, which changed with every comment."""
+    ours = {spec.content_hash() for spec in specs}
+    made = [part for part in store.parts() if not part.code.startswith(VERSION)]
+    members = {(spec, seed) for part in made for spec, seeds in part.seeds.items() if spec in ours for seed in seeds}
+    if members:
+        print(
+            f"lopsided: {len(members)} members in {str(store.root)!r} have digests of code of the rule before "
+            "2026-11-27; whether what computes them has changed since cannot be told",
+            file=sys.stderr,
+        )
 
 
 def warn_of_older_rows(specs: Iterable[Spec], store: Store) -> None:

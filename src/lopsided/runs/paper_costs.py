@@ -9,7 +9,7 @@ import hashlib
 import json
 from typing import Any
 
-from lopsided.core.recipe import Recipe
+from lopsided.claims.recipe import Recipe
 from lopsided.core.registry import registered
 from lopsided.runs.catalog import COSTS
 from lopsided.runs.cost import cost

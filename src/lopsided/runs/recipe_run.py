@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
+from lopsided.claims.deciding import decide
+from lopsided.claims.recipe import FILE_MODULE, Recipe
 from lopsided.core import registry
+from lopsided.core.arms import SCALES, ArmSpec, ScaleName
 from lopsided.core.errors import InputError, MissingData, unknown
 from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.progress import Progress
-from lopsided.core.recipe import FILE_MODULE, SCALES, ArmSpec, Recipe, ScaleName
 from lopsided.core.spec import Spec
-from lopsided.report.text import SEVERAL_VERSIONS
-from lopsided.results.deciding import decide
 from lopsided.results.stored import Results, load
 from lopsided.results.sweeps import beyond
 from lopsided.runs import manifest
@@ -23,6 +23,7 @@ from lopsided.runs.done import Done, Runner
 from lopsided.runs.jobs import cut, wanted_members
 from lopsided.runs.manifest import Manifest
 from lopsided.runs.overrides import apply, overridden
+from lopsided.runs.own_code import code_versions
 from lopsided.runs.rows import member_id
 from lopsided.runs.targets import find, plain_arms, plain_curves
 from lopsided.runs.worker import run
@@ -30,7 +31,7 @@ from lopsided.stats.verdict import Claim
 from lopsided.store.parts import Store, job_name
 
 if TYPE_CHECKING:
-    from lopsided.report.panels import Figure
+    from lopsided.figures.panels import Figure
 
 
 MOST_ROUNDS = 6
@@ -150,13 +151,9 @@ class RecipeRun:
             print(f"lopsided: the claims cannot be decided on this scale's results: {error}", file=sys.stderr)
 
     def marked(self, claims: Sequence[Claim], store: Store) -> list[Claim]:
-        """The claims. If the rows of the recipe's arms come from more than one version of the code, the `test` of every
-        claim says so."""
-        ours = {spec.content_hash() for spec in self.arms.values()}
-        made = {part.code for part in store.parts() for spec in part.seeds if spec in ours}
-        if len(made) < 2:
-            return list(claims)
-        return [replace(claim, test="; ".join(filter(None, [claim.test, SEVERAL_VERSIONS]))) for claim in claims]
+        """The claims, with how many versions of the code made the rows of the recipe's arms."""
+        versions = code_versions(self.arms.values(), store)
+        return [replace(claim, code_versions=versions) for claim in claims]
 
     def figure(self, results: Results) -> Figure:
         """The recipe's figure, or plain curves where rows do not hold what it needs after a change by hand."""

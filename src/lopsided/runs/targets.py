@@ -11,15 +11,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from lopsided.claims.recipe import FILE_MODULE, Recipe
 from lopsided.core import registry
+from lopsided.core.arms import SCALES, ArmSpec, Scale
 from lopsided.core.errors import InputError
-from lopsided.core.recipe import FILE_MODULE, SCALES, ArmSpec, Recipe, Scale
 from lopsided.core.shapes import has_accuracy
 from lopsided.core.spec import Spec
 from lopsided.results.stored import Results
 
 if TYPE_CHECKING:
-    from lopsided.report.panels import Figure
+    from lopsided.figures.panels import Figure
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
@@ -53,7 +54,7 @@ def plain_arms(name: str, arms: Mapping[str, Spec]) -> Recipe:
 
 def plain_curves(title: str, results: Results) -> Figure:
     """Test metrics and training loss of every arm, against samples, or steps where none are seen."""
-    from lopsided.report.panels import Figure, curves
+    from lopsided.figures.panels import Figure, curves
 
     arms = list(results.arms.values())
     axis = "samples" if all(arm.samples[-1] for arm in arms) else "steps"

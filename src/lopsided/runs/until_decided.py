@@ -11,27 +11,27 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from lopsided.claims.deciding import about, at_edges, found_of, with_reason
+from lopsided.claims.recipe import Recipe
 from lopsided.core.errors import InputError, StoreError
 from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.progress import Progress
-from lopsided.core.recipe import Recipe
 from lopsided.results.stored import Arm, Results, load
 from lopsided.results.sweeps import groups, kept_name, sweeps
 from lopsided.runs import looks as look_in_hand
 from lopsided.runs.done import Done, Runner
 from lopsided.runs.recipe_run import RecipeRun
 from lopsided.runs.worker import run
-from lopsided.stats import decisions
 from lopsided.stats.sequential import LOOKS, level
-from lopsided.stats.verdict import AT_AN_END, DECIDED, Claim
+from lopsided.stats.verdict import DECIDED, NOT_RUN, Claim, Look
 from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
 
@@ -45,17 +45,16 @@ class Plan:
     arms: tuple[str, ...]
     """Arms that are judged: each sweep at its best setting, and `others`."""
     others: tuple[str, ...]
-    """Arms at other settings, from which the choosing seeds cannot tell the best one of their sweep, or which a claim
-    names by their setting: a verdict has to stand against them, too (`lopsided.results.every_setting`)."""
+    """Rivals: settings that the choosing seeds cannot tell to be slower than their sweep's best, and settings that a
+    claim names. A verdict has to stand against them, too (`lopsided.results.every_setting`)."""
     at_edges: tuple[str, ...]
     """Those of them that lie at an end of their sweep; claims that read them stay undecided."""
     best: tuple[str, ...]
     """The best arm of each sweep, the best of all first: a claim may ask for the best of several sweeps."""
     claims: tuple[str, ...]
     looks: tuple[int, ...]
-    arms_hash: str = ""
-    """Of the names and specs of the recipe's arms: a plan is refused once they have changed. Empty in plans of earlier
-    versions, which are not checked."""
+    arms_hash: str
+    """Digest of the names and specs of the recipe's arms: a plan is refused once they have changed."""
 
 
 @dataclass(frozen=True)
@@ -75,36 +74,6 @@ class State:
     results: Results | None = None
     """Of the new seeds, as many as each arm has so far. None before the first look is over, and for a recipe that
     sweeps settings: its looks train only some of them."""
-
-
-class _Behind(Exception):
-    """A claim reads an arm that lacks seeds of the present look."""
-
-
-@dataclass(frozen=True)
-class _Watched(Arm):
-    """An arm that notes its name when a metric is read. It raises `_Behind` while it has fewer than `asked` seeds."""
-
-    reads: set[str] = field(default_factory=set)
-    asked: int = 0
-
-    def metric(self, name: str) -> np.ndarray:
-        if len(self.seeds) < self.asked:
-            raise _Behind(self.name)
-        self.reads.add(self.name)
-        return super().metric(name)
-
-
-@dataclass(frozen=True)
-class _Noted(Results):
-    """Results that note the arms which claims name by all of their coordinates."""
-
-    named: set[str] = field(default_factory=set)
-
-    def arm(self, **coordinates: Any) -> Arm:
-        found = super().arm(**coordinates)
-        self.named.add(found.name)
-        return found
 
 
 def until_decided(
@@ -155,8 +124,7 @@ def replay(asked: RecipeRun, plan: Plan, store: Store) -> State:
     recipe = asked.recipe
     claims = [s.not_run(recipe.name, asked.scale) for s in recipe.claims]
     arms = {name: _without_seeds(asked, name) for name in plan.arms}
-    # What `measure` makes of all arms needs all of them.
-    wanted = tuple(name for name in plan.arms if recipe.measure or name not in plan.others)
+    wanted = tuple(name for name in plan.arms if name not in plan.others)
     judged_results: Results | None = None
     for look, count in enumerate(plan.looks):
         judged, behind, before = _seeds(plan, look), set(wanted), list(claims)
@@ -168,7 +136,8 @@ def replay(asked: RecipeRun, plan: Plan, store: Store) -> State:
                 return State(before, look, wanted, seeds, plan.first, judged_results)
             # Arms that stopped keep the seeds they had; no open claim reads them.
             arms |= found.arms
-            needed, behind = _look(asked, plan, replace(found, arms=arms), claims, look)
+            looked_at = replace(found, arms=dict(arms), frozen=plan.best)
+            needed, behind = _look(asked, plan, looked_at, claims, look)
             wanted = tuple(name for name in plan.arms if name in {*wanted, *behind})
         if not plan.best:
             judged_results = replace(found, arms=dict(arms))
@@ -191,43 +160,37 @@ def _without_seeds(asked: RecipeRun, name: str) -> Arm:
 def _look(
     asked: RecipeRun, plan: Plan, results: Results, claims: list[Claim], look: int
 ) -> tuple[tuple[str, ...], set[str]]:
-    """Decide the open ones of `claims`, in place; the arms that those still open read, in the plan's order, and those
-    that have to be trained before all of them can be looked at."""
-    recipe, needed, at, reads = asked.recipe, set(), level(look, plan.looks), set()
-    behind, judged = set(), plan.looks[look]
+    """Decide the open ones of `claims`, in place. Returns the arms that those still open read, in the plan's order, and
+    the arms that have to be trained before all of them can be looked at."""
+    recipe, judged = asked.recipe, plan.looks[look]
+    needed, behind = set[str](), set[str]()
     if judged < recipe.least_seeds:
         return (), behind
-    watched = {name: _Watched(**vars(arm), reads=reads, asked=judged) for name, arm in results.arms.items()}
-    results = replace(results, arms=watched, frozen=plan.best)
-    with decisions.at_level(at):
-        measured = recipe.measure(results) if recipe.measure else results
-        shared = set(reads)
-        for i, statement in enumerate(recipe.claims):
-            if claims[i].verdict in DECIDED or AT_AN_END in claims[i].test:
-                continue  # no seeds decide what lies at an end of its sweep
-            reads.clear()
-            try:
-                found = statement.decide(measured, recipe.name, asked.scale)
-            except _Behind as missing:
-                behind |= _sweep_of(results.arms[str(missing)], results)
-                continue
-            read_now = shared | reads
-            said = f"{found.test}; look {look + 1} of {len(plan.looks)}, {judged} seeds, level {at:.3g}"
-            edges = sorted(read_now & set(plan.at_edges))
-            if edges:
-                found = replace(found, verdict="inconclusive")
-                said = f"{said}; {AT_AN_END}: {', '.join(edges)}"
-            claims[i] = replace(found, test=said)
-            if found.verdict not in DECIDED and not edges:
-                needed |= read_now
-    if needed and recipe.measure:
-        return plan.arms, behind
+    at = Look(look + 1, len(plan.looks), judged, level(look, plan.looks))
+    for i, statement in enumerate(recipe.claims):
+        if claims[i].verdict in DECIDED or claims[i].reason == "edge":
+            continue  # no seeds decide what lies at an end of its sweep
+        reads = statement.test.reads(results.arms, plan.best)
+        lacking = {name for name in reads if len(results.arms[name].seeds) < judged}
+        found = NOT_RUN if lacking else found_of(recipe, statement, results, at.level)
+        lacking |= _sweeps_of(found.needs, results)
+        if lacking:
+            behind |= lacking
+            continue
+        edges = tuple(sorted(set(reads) & set(plan.at_edges)))
+        found = at_edges(found) if edges else found
+        claim = with_reason(statement.with_what(found, recipe.name, asked.scale), found, bool(edges))
+        claims[i] = replace(claim, look=at, at_edge=edges, **about(recipe, statement, results))
+        if found.verdict not in DECIDED and not edges:
+            needed |= set(reads)
     return tuple(name for name in plan.arms if name in needed), behind
 
 
-def _sweep_of(arm: Arm, results: Results) -> set[str]:
-    """The planned settings of this arm's sweep: a claim that reads one of them will read the others, too."""
-    return {each.name for each in groups(list(results.arms.values()))[kept_name(arm)]}
+def _sweeps_of(names: Sequence[str], results: Results) -> set[str]:
+    """The planned settings of these arms' sweeps that lack seeds of theirs: a claim that asks for one of them will ask
+    for the others, too."""
+    every = groups(list(results.arms.values()))
+    return {each.name for name in names for each in every[kept_name(results.arms[name])]}
 
 
 def _seeds(plan: Plan, look: int) -> tuple[int, ...]:
@@ -242,11 +205,11 @@ def read(asked: RecipeRun, store: Store) -> Plan | None:
     try:
         data: dict[str, Any] = json.loads(file.read_text())
         lists = {key: tuple(data[key]) for key in ("arms", "others", "at_edges", "best", "claims", "looks")}
-        plan = Plan(first=int(data["first"]), arms_hash=str(data.get("arms_hash", "")), **lists)
+        plan = Plan(first=int(data["first"]), arms_hash=str(data["arms_hash"]), **lists)
     except (OSError, ValueError, KeyError, TypeError):
         raise StoreError(f"{file}: is no plan of this version; remove it to plan anew") from None
     claims = tuple(s.claim for s in asked.recipe.claims)
-    for what, same in ("claims", plan.claims == claims), ("arms", plan.arms_hash in ("", _arms_hash(asked))):
+    for what, same in ("claims", plan.claims == claims), ("arms", plan.arms_hash == _arms_hash(asked)):
         if not same:
             raise StoreError(f"{file}: was made for other {what} of {asked.recipe.name!r}; move it away to plan anew")
     return plan
@@ -257,7 +220,9 @@ def _write(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> Plan:
     assert results is not None
     tuned = sorted(sweeps(results), key=lambda each: each.score)
     swept, best = {arm.name for each in tuned for arm in each.group}, {each.arm.name for each in tuned}
-    others = {arm.name for each in tuned for arm in each.rivals} | (_named(asked.recipe, results) & swept - best)
+    others = {arm.name for each in tuned for arm in each.rivals} | (
+        _named(asked.recipe, results.arms, best) & swept - best
+    )
     left_out = swept - best - others
     plan = Plan(
         first=asked.seeds,
@@ -275,13 +240,9 @@ def _write(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> Plan:
     return plan
 
 
-def _named(recipe: Recipe, results: Results) -> set[str]:
-    """The arms that claims name by all of their coordinates, whatever their sweep found best."""
-    noted = _Noted(**vars(results))
-    measured = recipe.measure(noted) if recipe.measure else noted
-    for statement in recipe.claims:
-        statement.test(measured)
-    return noted.named
+def _named(recipe: Recipe, arms: Mapping[str, Arm], best: Collection[str]) -> set[str]:
+    """The arms that claims name by their settings, whatever their sweep found best."""
+    return {name for statement in recipe.claims for name in statement.test.reads(arms, tuple(best))}
 
 
 def _tell(asked: RecipeRun, plan: Plan, state: State, store: Store) -> None:

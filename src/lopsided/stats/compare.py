@@ -33,6 +33,10 @@ class Comparison(NamedTuple):
     """What the effect is, in words."""
     test: str
     """How p-values and interval were found, in words."""
+    ratio: bool = False
+    """Whether the effect is a ratio."""
+    coarse: bool = False
+    """Whether evaluations lie too far apart to tell the arms apart."""
 
 
 def compare_times(slow: Times, fast: Times, null: float = 1.0, level: float = 0.95) -> Comparison:
@@ -46,13 +50,14 @@ def compare_times(slow: Times, fast: Times, null: float = 1.0, level: float = 0.
     """
     if _at_one_evaluation(slow, fast):
         said = "all members learned at the same evaluation: evaluate more often"
-        return Comparison(1.0, 0.0, np.inf, UNKNOWN, "ratio of", said)
+        return Comparison(1.0, 0.0, np.inf, UNKNOWN, "ratio of", said, True, coarse=True)
     if not _pairs(slow.time, fast.time):
         return Comparison(
             *unpaired.ratio_of_medians(slow, fast, level),
             unpaired.ratio_tails(slow, fast, null),
             "ratio of medians of",
             "log-rank permutation; bootstrap interval",
+            True,
         )
     slow, fast = _positive(slow, fast)
     logs = Times(np.log(slow.time), slow.censored), Times(np.log(fast.time), fast.censored)
@@ -70,7 +75,7 @@ def compare_times(slow: Times, fast: Times, null: float = 1.0, level: float = 0.
         tails = Tails(max(tails.above, second.above), max(tails.below, second.below))
         test = f"{test}, and {said}"
     effect, low, high = (float(np.exp(v)) for v in (effect, low, high))
-    return Comparison(effect, low, high, tails, "within-seed ratio of", test)
+    return Comparison(effect, low, high, tails, "within-seed ratio of", test, True)
 
 
 def _at_one_evaluation(*arms: Times) -> bool:
@@ -170,7 +175,7 @@ def compare_gaps(
     arms = (*narrow, *wide)
     count = min(len(t.time) for t in arms)
     if not count:
-        return Comparison(np.nan, 0.0, np.inf, NOTHING, "ratio of two gaps in", "no members")
+        return Comparison(np.nan, 0.0, np.inf, NOTHING, "ratio of two gaps in", "no members", True)
     low_n, high_n = _log_bounds(*(_first(t, count) for t in narrow))
     low_w, high_w = _log_bounds(*(_first(t, count) for t in wide))
     with np.errstate(invalid="ignore"):
@@ -187,7 +192,7 @@ def compare_gaps(
         high, tails = -high, Tails(above, below)
         estimand, test = "median within-seed ratio of two gaps in", "sign test"
     effect, low, high = (float(np.exp(v)) for v in (effect, low, high))
-    return Comparison(effect, low, high, tails, estimand, f"{test} of within-seed log ratios")
+    return Comparison(effect, low, high, tails, estimand, f"{test} of within-seed log ratios", True)
 
 
 def _median_above(least: np.ndarray, null: float, level: float) -> tuple[float, float]:
@@ -216,12 +221,14 @@ def centre(values: np.ndarray, null: float, level: float = 0.95, ratio: bool = F
     for values that are all positive."""
     if len(values) < 2 or not np.isfinite(values).all() or (ratio and values.min() <= 0):
         mean = float(np.mean(values)) if len(values) else np.nan
-        return Comparison(mean, -np.inf, np.inf, NOTHING, "mean", "too few members have a value")
+        return Comparison(mean, -np.inf, np.inf, NOTHING, "mean", "too few members have a value", ratio)
     if ratio:
         logs = np.log(values)
         low, high = (float(np.exp(v)) for v in centre_interval(logs, level))
         tails = sign_flip(logs - np.log(null))
-        return Comparison(float(np.exp(logs.mean())), low, high, tails, "geometric mean of", "sign flips of logarithms")
+        return Comparison(
+            float(np.exp(logs.mean())), low, high, tails, "geometric mean of", "sign flips of logarithms", True
+        )
     low, high = centre_interval(values, level)
     return Comparison(float(values.mean()), low, high, sign_flip(values - null), "mean", "sign flips")
 

@@ -9,13 +9,10 @@ import scipy
 
 from lopsided.stats.verdict import Claim
 
-OURS = "not in the paper"
-"""The field `paper` of a claim that no paper makes begins with these words."""
-
 
 def holm(claims: Sequence[Claim]) -> list[float | None]:
-    """Of one recipe: p-values adjusted by Holm's method over those of its claims that cite a paper and have one."""
-    cited = [c.p_value is not None and not c.paper.startswith(OURS) for c in claims]
+    """P-values of one recipe's claims, adjusted by Holm's method over those that cite a paper and have one."""
+    cited = [c.p_value is not None and c.source == "paper" for c in claims]
     adjusted = iter(_holm(np.array([c.p_value for c, known in zip(claims, cited, strict=True) if known], float)))
     return [float(next(adjusted)) if known else None for known in cited]
 

@@ -138,9 +138,9 @@ def race(plan: Plan, measure: Measure, told: Callable[[str], None] = lambda line
             results[name].append(fresh[name])
         runs, before = runs + len(results) * (seeds - before), seeds
         joined = {name: _joined(parts) for name, parts in results.items()}
-        with decisions.at_level(sequential.level(look, plan.looks)):
-            against = {b: better(joined[b], joined[winner]) for b in rivals}
-            as_good = any(_as_good(joined[b], joined[winner], plan.within) for b in rivals)
+        level = sequential.level(look, plan.looks)
+        against = {b: better(joined[b], joined[winner], level) for b in rivals}
+        as_good = any(_as_good(joined[b], joined[winner], plan.within, level) for b in rivals)
         outcome = _outcome([each.verdict for each in against.values()], as_good)
         told(f"{seeds} fresh seeds: {outcome}")
         if outcome != "undecided":
@@ -150,23 +150,23 @@ def race(plan: Plan, measure: Measure, told: Callable[[str], None] = lambda line
     return Advice(outcome, winner, runner_up, against, ranks, before, runs, use)
 
 
-def better(baseline: Found, other: Found) -> Decision:
+def better(baseline: Found, other: Found, level: float = decisions.LEVEL) -> Decision:
     """`other` takes less, or scores more."""
     if isinstance(baseline, Times):
         assert isinstance(other, Times)
-        return decisions.faster(baseline, other, "compute")
+        return decisions.faster(baseline, other, "compute", level=level)
     assert not isinstance(other, Times)
-    return decisions.higher(baseline, other, "score")
+    return decisions.higher(baseline, other, "score", level=level)
 
 
-def _as_good(baseline: Found, other: Found, within: float) -> bool:
+def _as_good(baseline: Found, other: Found, within: float, level: float) -> bool:
     """Whether the winner is certainly no more than `within` ahead."""
     if isinstance(baseline, Times):
         assert isinstance(other, Times)
-        return decisions.not_ahead(baseline, other, "compute", within).verdict == "holds"
+        return decisions.not_ahead(baseline, other, "compute", within, level).verdict == "holds"
     assert not isinstance(other, Times)
     margin = (within - 1) * float(np.std(np.concatenate([baseline, other])))
-    return decisions.below(other - baseline, margin, "difference").verdict == "holds"
+    return decisions.below(other - baseline, margin, "difference", level=level).verdict == "holds"
 
 
 def _outcome(verdicts: Sequence[str], as_good: bool) -> Outcome:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lopsided.stats import sequential
-from lopsided.stats.verdict import EQUIVALENCE, Claim
+from lopsided.stats.verdict import Claim
 
 
 def seeds_needed(claim: Claim, seeds: int) -> int | None:
@@ -19,15 +19,15 @@ def seeds_needed(claim: Claim, seeds: int) -> int | None:
     """
     if claim.verdict != "inconclusive" or claim.p_value is None or claim.p_value <= 0.05:
         return None
-    if EQUIVALENCE in claim.test:
+    if claim.equivalence:
         return _of_equivalence(claim.p_value, seeds)
     different = sequential.seeds_needed(claim.p_value, seeds)
     effect, (low, high) = claim.effect, claim.interval
     if claim.small is None or effect is None or low is None or high is None:
         return different
-    if claim.is_ratio and min(effect, low) <= 0:
+    if claim.ratio and min(effect, low) <= 0:
         return different
-    scale = np.log if claim.is_ratio else np.asarray
+    scale = np.log if claim.ratio else np.asarray
     effect, low, high, *small = (float(scale(v)) for v in (effect, low, high, *claim.small))
     return min(different, sequential.seeds_to_equal(effect, low, high, (small[0], small[1]), seeds))
 

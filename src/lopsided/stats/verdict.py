@@ -1,76 +1,167 @@
-"""A claim, decided from stored runs: what is said, what the paper reported, what was measured, and the verdict.
-
-Nothing here looks at what a paper reported. The tests themselves are in `lopsided.stats.decisions`.
-"""
+"""A claim and what was found of it, as fields: no sentence here. `lopsided.report.words` makes sentences from them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, NamedTuple
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, NamedTuple, get_args
 
-from lopsided.core.errors import InputError
-
-AT_AN_END = "best at the end of its sweep"
-"""Words in a claim's `test`: the best of the swept settings is the first or last one, so the claim stays undecided."""
-NOT_AT_EACH = "but not at each of the"
-"""Words in a claim's `test`: the claim is decided at the settings that did best in a sweep, but not at every other
-setting that may be as good."""
-EQUIVALENCE = "two one-sided tests"
-"""Words in the test of a claim that two things are equal up to a margin."""
 Verdict = Literal["holds", "contradicted", "negligible", "inconclusive", "not run"]
 """`negligible`: the claim is of a difference, and a difference, if any, is too small to matter (below 25 % for ratios,
 below what the claim names for others)."""
 DECIDED: tuple[Verdict, ...] = ("holds", "contradicted", "negligible")
 """Verdicts that more seeds are not asked about."""
 Replication = Literal["fully", "in direction", "not", ""]
+Source = Literal["paper", "own"]
+Reason = Literal["", "budget", "seeds", "edge", "rivals", "grid"]
+"""Why a claim is open: runs too short, too few seeds, the best setting at an end of its sweep, other settings that may
+be as good and lead to another verdict, evaluations too far apart."""
+
+
+class Window(NamedTuple):
+    """The stretch that a power law was fitted on."""
+
+    begins: float
+    ends: float
+    along: str
+    """What is counted along it."""
+
+
+class Rivals(NamedTuple):
+    """Other settings that a verdict had to hold at, too."""
+
+    settings: int
+    of: tuple[str, ...]
+    """The sides of the comparison whose settings they are."""
+    agree: bool
+
+
+class Look(NamedTuple):
+    """The planned look at which a claim was tested last."""
+
+    number: int
+    of: int
+    seeds: int
+    level: float
+
+
+class Difference(NamedTuple):
+    """A field in which the arms that a claim reads differ from the paper's."""
+
+    field: str
+    here: Any
+    paper: Any
 
 
 class Decision(NamedTuple):
-    """What a test found. `effect` and `interval` are in the unit that `measure` names; None where nothing (or no bound)
-    is known."""
+    """What a test found. `effect` and `interval` are in `unit`; None where nothing (or no bound) is known."""
 
-    measure: str
+    estimand: str
+    """What the effect is of the unit: "within-seed ratio of"."""
+    unit: str
     effect: float | None
     interval: tuple[float | None, float | None]
     verdict: Verdict
     members: int
-    test: str
+    method: str
+    """How p-values and interval were found."""
     p_value: float | None = None
     """Two-sided, or the larger one of an equivalence's two; None where there is no such test."""
     small: tuple[float, float] | None = None
     """Effects between these two are too small to matter; None where the claim is not of a difference."""
+    ratio: bool = False
+    """Whether the effect is a ratio: such effects are compared on a log scale."""
+    coverage: float = 0.95
+    """Of the interval."""
+    bounds: tuple[float, ...] = ()
+    """What the effect was tested against: one number, or the two ends of what counts as equal."""
+    side: Literal["", "above", "below"] = ""
+    """On which side of the bound the claim says that the effect lies."""
+    p_values: tuple[float, ...] = ()
+    """Of the place and the settings that are shown: two-sided, or an equivalence's two one-sided ones."""
+    window: Window | None = None
+    places: tuple[tuple[str, float], ...] = ()
+    """For a claim at several places: the p-value at each."""
+    contradicted_at: str = ""
+    """The place that contradicts the claim; what is shown otherwise is the weakest one."""
+    rivals: Rivals | None = None
+    reason: Reason = ""
+    needs: tuple[str, ...] = ()
+    """Arms without which nothing can be decided yet, for lack of seeds."""
+
+    @property
+    def equivalence(self) -> bool:
+        """Whether two one-sided tests were made."""
+        return len(self.bounds) == 2
 
 
-NOT_RUN = Decision("", None, (None, None), "not run", 0, "")
+NOT_RUN = Decision("", "", None, (None, None), "not run", 0, "")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Claim:
-    """One falsifiable sentence with what was measured; the fields from `measure` to `small` are those of
-    `Decision`."""
+    """One falsifiable sentence with what was measured. Fields from `estimand` to `reason` are those of `Decision`."""
 
     recipe: str
     claim: str
-    paper: str
-    measure: str
-    effect: float | None
-    interval: tuple[float | None, float | None]
-    verdict: Verdict
-    members: int
     scale: str
-    test: str
-    p_value: float | None = None
-    small: tuple[float, float] | None = None
+    kind: str
+    """The name of its test (`lopsided.claims`)."""
+    source: Source
+    """Who says so: a paper, or we."""
+    paper: str
+    """What the paper reports, or why it is of interest where no paper says it."""
+    figure: str = ""
+    """The paper's figures, theorems or sections."""
     number: float | None = None
     """What the paper reports, in the unit of the effect."""
+    near_trivial: str = ""
+    """Why the claim could hardly fail."""
     history: str = ""
     """What of the claim, its test or its setting was changed after rows had been seen."""
 
+    estimand: str = ""
+    unit: str = ""
+    effect: float | None = None
+    interval: tuple[float | None, float | None] = (None, None)
+    verdict: Verdict = "not run"
+    members: int = 0
+    method: str = ""
+    p_value: float | None = None
+    small: tuple[float, float] | None = None
+    ratio: bool = False
+    coverage: float = 0.95
+    bounds: tuple[float, ...] = ()
+    side: Literal["", "above", "below"] = ""
+    p_values: tuple[float, ...] = ()
+    window: Window | None = None
+    places: tuple[tuple[str, float], ...] = ()
+    contradicted_at: str = ""
+    rivals: Rivals | None = None
+    reason: Reason = ""
+
+    folds_agree: tuple[int, int] | None = None
+    """Of the folds of seeds that chose settings for all others, how many led to this verdict, and how many there are;
+    None where nothing was chosen."""
+    look: Look | None = None
+    at_edge: tuple[str, ...] = ()
+    """Best settings that lie at an end of their sweep."""
+    code_versions: int = 1
+    """How many versions of the code made its rows."""
+    setting: tuple[Difference, ...] = ()
+    """Where the arms that it reads differ from those of the paper."""
+    assumed: tuple[str, ...] = ()
+    """Fields that the paper does not give."""
+
     @property
-    def is_ratio(self) -> bool:
-        """Whether the effect is a ratio: such effects are compared on a log scale."""
-        return "ratio" in self.measure.split()
+    def equivalence(self) -> bool:
+        """Whether two one-sided tests were made."""
+        return len(self.bounds) == 2
+
+    @property
+    def rivals_disagree(self) -> bool:
+        """Whether another setting that may be as good leads to another verdict."""
+        return self.rivals is not None and not self.rivals.agree
 
     @property
     def replicates(self) -> Replication:
@@ -85,49 +176,35 @@ class Claim:
         return "fully" if inside else "in direction"
 
     def as_json(self) -> dict[str, Any]:
-        return {**asdict(self), "replicates": self.replicates}
+        """Every field, and what follows from them (`docs/claims.schema.json`)."""
+        data = asdict(self)
+        for key in ("window", "rivals", "look"):
+            data[key] = None if data[key] is None else getattr(self, key)._asdict()
+        data["setting"] = [each._asdict() for each in self.setting]
+        return {**data, "rivals_disagree": self.rivals_disagree, "replicates": self.replicates}
+
+    @classmethod
+    def of(cls, said: str, found: Decision) -> Claim:
+        """A claim of no recipe, with what was found of it."""
+        what = {name: getattr(found, name) for name in DECISION_FIELDS}
+        return cls(recipe="", claim=said, scale="", kind="", source="own", paper="", **what)
 
     @classmethod
     def of_json(cls, data: Mapping[str, Any]) -> Claim:
         """What `as_json` gave."""
-        fields = {key: value for key, value in data.items() if key not in ("replicates", "seeds_needed")}
-        pairs = {key: tuple(data[key]) for key in ("interval", "small") if data.get(key) is not None}
-        return cls(**{**fields, **pairs})
+        known = {field.name for field in fields(cls)}
+        found = {key: _tuples(value) for key, value in data.items() if key in known}
+        for key, kind in (("window", Window), ("rivals", Rivals), ("look", Look)):
+            if data.get(key) is not None:
+                found[key] = kind(**{name: _tuples(value) for name, value in data[key].items()})
+        found["setting"] = tuple(Difference(**each) for each in data.get("setting", ()))
+        return cls(**found)
 
 
-@dataclass(frozen=True)
-class Statement:
-    """What a recipe claims: the sentence, what the paper reported, and the test that decides it.
+DECISION_FIELDS = tuple(name for name in Decision._fields if name != "needs")
+REASONS: tuple[Reason, ...] = get_args(Reason)
 
-    `test` is given `lopsided.results.stored.Results`, or what the recipe's `measure` makes of them.
-    """
 
-    claim: str
-    paper: str
-    test: Callable[[Any], Decision]
-    number: float | None = None
-    """The paper's number in the unit of the effect, where it gives one."""
-    history: str = ""
-    """What was changed after rows had been seen, and why."""
-
-    def __post_init__(self) -> None:
-        if not callable(self.test):
-            raise InputError(f"claim {self.claim!r}: its test has to be a function of the results")
-
-    def decide(self, measured: Any, recipe: str, scale: str) -> Claim:
-        """The claim with its verdict."""
-        found = self.test(measured)
-        if not isinstance(found, Decision):
-            raise InputError(
-                f"claim {self.claim!r}: its test has to return a Decision, as the functions of "
-                f"lopsided.stats.decisions do, not {type(found).__name__}"
-            )
-        return self._claim(found, recipe, scale)
-
-    def not_run(self, recipe: str, scale: str) -> Claim:
-        """The claim before anything was measured."""
-        return self._claim(NOT_RUN, recipe, scale)
-
-    def _claim(self, found: Decision, recipe: str, scale: str) -> Claim:
-        said = {"claim": self.claim, "paper": self.paper, "number": self.number, "history": self.history}
-        return Claim(recipe=recipe, scale=scale, **said, **found._asdict())
+def _tuples(value: Any) -> Any:
+    """Lists of JSON, at every depth, as the tuples that they were."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value

@@ -7,9 +7,11 @@ from typing import Any
 
 from dash import Dash, Input, Output, dcc, html
 
+from lopsided.claims.counts import counts
 from lopsided.explore.pages.parts import COLOURS, KEPT, choose, labelled, table, verdict
 from lopsided.explore.verdicts import Checked, Verdicts
-from lopsided.report.text import effect_text, number, would_decide
+from lopsided.report.text import number
+from lopsided.report.words import counts_text, effect_text, paper_text, setting_text, test_text, would_decide
 
 ALL = "all"
 GRADES = {ALL: "all", "fully": "fully", "in direction": "in direction", "not": "not", "no number": "no number"}
@@ -45,14 +47,15 @@ def register(app: Dash, verdicts: Verdicts, address: str) -> None:
     )
     def tick(_: Any) -> tuple[Any, str]:
         """A new number when a verdict changed, and how far the deciding is."""
-        every = [claim.verdict for row in verdicts.recipes.values() for claim in row.claims]
-        counts = Counter(every)
-        said = ", ".join(f"{counts[name]} {name}" for name in COLOURS if counts[name])
+        every = [claim for row in verdicts.recipes.values() for claim in row.claims]
+        verdict_counts = Counter(claim.verdict for claim in every)
+        waiting = verdict_counts["not run"]
+        said = " ".join([*counts_text(counts(every)), f"{waiting} not run." if waiting else ""]).strip()
         if verdicts.waiting:
-            said += f". Deciding {verdicts.waiting[0]} ({len(verdicts.waiting)} recipes to go)"
+            said += f" Deciding {verdicts.waiting[0]} ({len(verdicts.waiting)} recipes to go)"
         if verdicts.errors:
-            said += ". " + "; ".join(f"{name} cannot be decided: {why}" for name, why in verdicts.errors.items())
-        return [counts[name] for name in COLOURS], f"{len(every)} claims: {said}."
+            said += " " + "; ".join(f"{name} cannot be decided: {why}" for name, why in verdicts.errors.items())
+        return [verdict_counts[name] for name in COLOURS], said
 
     @app.callback(
         Output("claims-matrix", "children"),
@@ -81,7 +84,7 @@ def _kept(row: Checked, chosen: set[str], paper: str, grade: str, words: str) ->
         for i, claim in enumerate(row.claims)
         if claim.verdict in chosen
         and grade in (ALL, claim.replicates or "no number")
-        and all(word in f"{row.recipe} {row.question} {claim.claim} {claim.paper}".lower() for word in asked)
+        and all(word in f"{row.recipe} {row.question} {claim.claim} {paper_text(claim)}".lower() for word in asked)
     ]
 
 
@@ -94,8 +97,8 @@ def _matrix(found: list[tuple[Checked, list[int]]]) -> html.Div:
                       title=f"{row.claims[i].verdict}: {row.claims[i].claim}")
             for i in places
         ]  # fmt: skip
-        counts = Counter(row.claims[i].verdict for i in places)
-        said = ", ".join(f"{n} {name}" for name, n in counts.items())
+        each = Counter(row.claims[i].verdict for i in places)
+        said = ", ".join(f"{n} {name}" for name, n in each.items())
         line = [html.A(row.recipe, href=f"#{row.recipe}"), html.Span(squares, role="img", title=said)]
         groups.setdefault(row.paper, []).append(html.Div(line, className="line"))
     return html.Div([html.Div([html.H2(paper), *lines], className="paper") for paper, lines in groups.items()])
@@ -111,9 +114,12 @@ def _claims(row: Checked, places: list[int], address: str) -> html.Section:
             said.append(html.Small(f"paper's number: {claim.replicates}"))
         if waits := would_decide(claim, seeds):
             said.append(html.Small(f"would decide it: {waits}"))
-        paper = claim.paper if claim.number is None else f"{claim.paper} ({number(claim.number)})"
+        paper = [paper_text(claim) if claim.number is None else f"{paper_text(claim)} ({number(claim.number)})"]
+        if apart := setting_text(claim):
+            paper.append(html.Small(f"our setting: {apart}"))
         measured: list[Any] = [effect_text(claim)]
-        more = [each for each in (claim.test, claim.history) if each]
+        trivial = f"near-trivial: {claim.near_trivial}" if claim.near_trivial else ""
+        more = [each for each in (test_text(claim), claim.history, trivial) if each]
         if more:
             measured.append(html.Details([html.Summary("test"), *[html.P(each) for each in more]]))
         lines.append((claim.claim, measured, said, paper))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from lopsided.report.panels import AXIS_LABEL, Panel, metric_label, over_members
+from lopsided.figures.panels import AXIS_LABEL, Panel, metric_label, over_members
 from lopsided.results.stored import Axis, Results
 from lopsided.results.sweeps import Tuned, kept_name
 

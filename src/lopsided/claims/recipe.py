@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from math import inf
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any
 
+from lopsided.claims.statement import Statement
+from lopsided.core.arms import SCALES, ArmSpec, Scale, ScaleName
 from lopsided.core.errors import InputError
-
-if TYPE_CHECKING:
-    from lopsided.core.spec import Spec
-
-ScaleName = Literal["smoke", "laptop", "paper"]
-SCALES: tuple[ScaleName, ...] = ("smoke", "laptop", "paper")
+from lopsided.core.spec import Spec
+from lopsided.figures.panels import Figure
+from lopsided.results.stored import Results
+from lopsided.results.sweeps import bests
 
 FILE_MODULE = "lopsided_recipe_"
 """Modules made of recipe files are called this and the file's name."""
@@ -25,66 +24,6 @@ PAPERS = {
     "C": "C: Less Data, Faster Training",
 }
 """Titles by the letter that recipes give."""
-
-
-class Scale(NamedTuple):
-    """What a scale costs: seeds per arm, and seconds of computing measured on `on`; infinite where nobody measured
-    them (`lopsided cost` counts operations)."""
-
-    seeds: int
-    seconds: float = inf
-    on: str = "2 CPU cores"
-
-
-class ArmSpec(NamedTuple):
-    """An arm before it is trained: its spec, and where it lies among the recipe's arms.
-
-    `coordinates` say what is compared: `{"data": "fresh", "lr": 0.003}`. Those in `swept` are not compared: of the arms
-    that differ in nothing else, the best one stands for all (`lopsided.results.sweeps`).
-    """
-
-    spec: Spec
-    coordinates: Mapping[str, Any]
-    swept: tuple[str, ...] = ()
-    make: Callable[..., Spec] | None = None
-    """The spec at any values of the swept settings."""
-
-    @property
-    def name(self) -> str:
-        """`fresh, lr = 0.003`."""
-        return name_of(self.coordinates)
-
-    def moved(self, point: Mapping[str, float]) -> ArmSpec | None:
-        """The same arm at other values of its swept settings; None if it is not swept."""
-        if self.make is None:
-            return None
-        return ArmSpec(self.make(**point), {**self.coordinates, **point}, self.swept, self.make)
-
-
-def name_of(coordinates: Mapping[str, Any]) -> str:
-    """Texts as they are, numbers as `key = value`."""
-    return ", ".join(v if isinstance(v, str) else f"{k} = {_number(v)}" for k, v in coordinates.items())
-
-
-def _number(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
-
-
-def arm(spec: Spec, **coordinates: Any) -> ArmSpec:
-    """One arm."""
-    return ArmSpec(spec, coordinates)
-
-
-def swept(make: Callable[..., Spec], grid: Mapping[str, Sequence[float]], **coordinates: Any) -> Iterator[ArmSpec]:
-    """One arm at every point of a grid of settings, `{"lr": (1.0, 2.0)}`, with which `make` is called by name."""
-    for values in itertools.product(*grid.values()):
-        point = dict(zip(grid, map(float, values), strict=True))
-        yield ArmSpec(make(**point), {**coordinates, **point}, tuple(grid), make)
-
-
-def multiplied(swept: Sequence[str]) -> list[str]:
-    """Of swept settings, those that can be multiplied by any factor. (AdamW's beta_2 lies between 0 and 1.)"""
-    return [key for key in swept if key != "b2"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -101,13 +40,9 @@ class Recipe:
     scales: Mapping[ScaleName, Any]
     """`Scale`, or its fields as a tuple, by name."""
     arms: Callable[[ScaleName], Iterable[ArmSpec]]
-    claims: Sequence[Any]
-    """`lopsided.stats.verdict.Statement` each."""
-    figure: Callable[[Any], Any]
-    """`lopsided.results.stored.Results` to `lopsided.report.panels.Figure`."""
-    measure: Callable[[Any], Any] | None = None
-    """Computes from `Results` what several claims' tests need; the tests are then given that in place of `Results`."""
-    shown: Callable[[Any], Sequence[str]] | None = None
+    claims: Sequence[Statement]
+    figure: Callable[[Results], Figure]
+    shown: Callable[[Results], Sequence[str]] | None = None
     """Names of the arms that tables list; without it all, those of a sweep at their best settings."""
     metric: str = "test/accuracy"
     threshold: float = 0.95
@@ -116,17 +51,19 @@ class Recipe:
     """With fewer evaluations than this in any arm, no claim is decided and plain curves are drawn."""
     least_seeds: int = 1
     """With fewer seeds, no claim is decided."""
+    assumptions: Mapping[str, str] = field(default_factory=dict)
+    """Settings that the paper does not give, by their path in a spec (`loss`, `optimizer.weight_decay`), and why these
+    were chosen."""
 
     def __post_init__(self) -> None:
-        for field in ("name", "paper", "figure_number", "question", "metric"):
-            self._require(field, isinstance(getattr(self, field), str), "text")
-        for field in ("arms", "figure"):
-            self._require(field, callable(getattr(self, field)), "a function")
-        for field in ("measure", "shown"):
-            self._require(field, getattr(self, field) is None or callable(getattr(self, field)), "a function or None")
+        for name in ("name", "paper", "figure_number", "question", "metric"):
+            self._require(name, isinstance(getattr(self, name), str), "text")
+        for name in ("arms", "figure"):
+            self._require(name, callable(getattr(self, name)), "a function")
+        self._require("shown", self.shown is None or callable(self.shown), "a function or None")
         self._require("threshold", isinstance(self.threshold, (int, float)), "a number")
         claims = self.claims if isinstance(self.claims, Sequence) else [None]
-        self._require("claims", all(hasattr(each, "decide") for each in claims), "a list of Statements")
+        self._require("claims", all(isinstance(each, Statement) for each in claims), "a list of Statements")
         scales = dict(self.scales) if isinstance(self.scales, Mapping) else {}
         known = bool(scales) and set(scales) <= set(SCALES) and all(map(_is_cost, scales.values()))
         self._require("scales", known, f"(seeds, seconds) or (seeds,) for some of {', '.join(SCALES)}")
@@ -145,6 +82,19 @@ class Recipe:
         """Specs by the arm's name."""
         return {name: each.spec for name, each in self.arms_at(scale).items()}
 
+    def listed(self, results: Results) -> Sequence[str]:
+        """Names of the arms that tables list."""
+        if self.shown:
+            return self.shown(results)
+        if any(arm.swept for arm in results.arms.values()):
+            return [tuned.arm.name for tuned in bests(results)]
+        return list(results.arms)
+
+    def check(self, scale: ScaleName) -> None:
+        """Raise `InputError` if a claim reads an arm that this scale does not have."""
+        for statement in self.claims:
+            statement.check(self.arms_at(scale))
+
 
 def _is_cost(cost: Any) -> bool:
     if not isinstance(cost, tuple) or len(cost) not in (1, 2, 3):
@@ -155,8 +105,6 @@ def _is_cost(cost: Any) -> bool:
 
 @cache
 def _arms_at(recipe: Recipe, scale: ScaleName) -> Mapping[str, ArmSpec]:
-    from lopsided.core.spec import Spec
-
     arms = list(recipe.arms(scale))
     if not arms or not all(isinstance(each, ArmSpec) and isinstance(each.spec, Spec) for each in arms):
         raise InputError(f"recipe {recipe.name!r}: arms({scale!r}) has to give arms with a Spec each")

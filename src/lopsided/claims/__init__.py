@@ -1,0 +1,1 @@
+"""What recipes claim, as data: kinds of tests, what each reads, and how it is decided from stored results."""

@@ -1,0 +1,123 @@
+"""Claims from stored results: what their tests find, and what qualifies a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from lopsided.claims.recipe import Recipe
+from lopsided.claims.setting import Counterparts, differences, settings_of
+from lopsided.claims.settled import long_enough
+from lopsided.claims.statement import Own, Statement
+from lopsided.core.arms import ArmSpec, kept_name
+from lopsided.results import sweeps
+from lopsided.results.stored import Results
+from lopsided.results.sweeps import Tuned
+from lopsided.stats.decisions import LEVEL
+from lopsided.stats.selection import FOLDS, folds
+from lopsided.stats.verdict import DECIDED, Claim, Decision, Reason, Verdict
+
+
+def decide(recipe: Recipe, results: Results) -> list[Claim]:
+    """A recipe's claims.
+
+    Where a claim compares arms at their best settings, it says how many of the three folds of seeds, each choosing
+    alone for the others, lead to the same verdict. A best setting that lies at an end of its sweep leaves the claim
+    inconclusive: beyond that end may lie a better one.
+    """
+    least = min(len(each.seeds) for each in results.arms.values())
+    if least < recipe.least_seeds:
+        return [statement.not_run(recipe.name, results.scale) for statement in recipe.claims]
+    choosers = _choosers(results)
+    rotated = [replace(results, chooser=k) for k in choosers]
+    claims = []
+    for statement in recipe.claims:
+        found, chosen = found_of(recipe, statement, results), statement.test.chosen(results)
+        others = [found_of(recipe, statement, each).verdict for each in rotated] if chosen else []
+        claims.append(qualified(recipe, statement, results, found, chosen, others))
+    return claims
+
+
+def _choosers(results: Results) -> Sequence[int]:
+    """The folds that may choose alone; none where nothing is swept, or where there are too few seeds."""
+    swept = any(arm.swept for arm in results.arms.values())
+    return range(FOLDS) if swept and all(folds(arm.seeds).any() for arm in results.arms.values()) else ()
+
+
+def found_of(recipe: Recipe, statement: Statement, results: Results, level: float = LEVEL) -> Decision:
+    """What a claim's test finds. A verdict against a level at the end of training stands only if the runs were long
+    enough for it (`lopsided.claims.settled`)."""
+    found, ends = statement.decide(results, level), statement.test.ends
+    if found.verdict not in ("contradicted", "negligible") or not ends:
+        return found
+    if long_enough(results, ends, papers(recipe), level):
+        return found
+    return found._replace(verdict="inconclusive", reason="budget")
+
+
+def qualified(
+    recipe: Recipe,
+    statement: Statement,
+    results: Results,
+    found: Decision,
+    chosen: Sequence[Tuned],
+    others: Sequence[Verdict] = (),
+) -> Claim:
+    """The claim, with the folds that agree, the ends of sweeps, why it is open, and how far it is from the paper.
+    `others` are the verdicts where each fold chose alone."""
+    ends = {f"{key} = {arm.coordinates[key]:g} of {t.name!r}" for t in chosen for arm, key in t.edges}
+    agree = (sum(each == found.verdict for each in others), len(others)) if others else None
+    found = at_edges(found) if ends else found
+    claim = with_reason(statement.with_what(found, recipe.name, results.scale), found, bool(ends))
+    return replace(claim, folds_agree=agree, at_edge=tuple(sorted(ends)), **about(recipe, statement, results))
+
+
+def at_edges(found: Decision) -> Decision:
+    """What was found where a best setting lies at an end of its sweep: beyond it may lie a better one."""
+    return found._replace(verdict="inconclusive") if found.verdict in DECIDED else found
+
+
+def with_reason(claim: Claim, found: Decision, at_edge: bool) -> Claim:
+    """The claim with why it is open."""
+    return replace(claim, reason=reason_of(found, at_edge))
+
+
+def reason_of(found: Decision, at_edge: bool) -> Reason:
+    """Why a claim is open; empty for others."""
+    if found.verdict != "inconclusive":
+        return ""
+    if at_edge:
+        return "edge"
+    if found.reason:
+        return found.reason
+    if found.rivals is not None and not found.rivals.agree:
+        return "rivals"
+    return "budget" if found.effect is None else "seeds"  # of no effect, too few members learned
+
+
+def about(recipe: Recipe, statement: Statement, results: Results) -> dict[str, tuple]:
+    """How far the arms that a claim reads are from the paper's, and what the paper does not give. Empty for claims
+    that no paper makes."""
+    paper = papers(recipe)
+    if isinstance(statement.source, Own) or not paper.arms or results.scale == "paper":
+        return {"setting": (), "assumed": ()}
+    read = [_planned(recipe, results, name) for name in statement.test.reads(results.arms)]
+    used = {field for each in read for field in settings_of(each.spec)}
+    assumed = tuple(field for field in recipe.assumptions if any(f == field or f.startswith(f"{field}.") for f in used))
+    return {"setting": differences(read, paper), "assumed": assumed}
+
+
+@lru_cache(maxsize=8)
+def papers(recipe: Recipe) -> Counterparts:
+    """The arms at the paper's own numbers; none where the recipe has no such scale."""
+    return Counterparts(recipe.arms_at("paper") if "paper" in recipe.scales else {})
+
+
+def _planned(recipe: Recipe, results: Results, name: str) -> ArmSpec:
+    """An arm as it was trained, with the function that makes it at other settings. (An arm that a longer sweep added is
+    made as its neighbours are.)"""
+    arm, plan = results.arms[name], recipe.arms_at(results.scale)
+    alike = (each for each in plan.values() if kept_name(each.coordinates, each.swept) == sweeps.kept_name(arm))
+    make = plan[name].make if name in plan else next((each.make for each in alike), None)
+    return ArmSpec(arm.spec, arm.coordinates, arm.swept, make)

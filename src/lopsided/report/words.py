@@ -1,0 +1,199 @@
+"""Sentences about claims, made from their fields. Everything that is said of a claim anywhere is said here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import Any
+
+from lopsided.claims.counts import Counts
+from lopsided.report.text import number
+from lopsided.stats.verdict import DECIDED, Claim, Difference
+
+MANY = 1000
+"""Seeds beyond which another setting is wanted, not more seeds."""
+MOST_DIFFERENCES = 6
+"""Differences from the paper that a line has room for."""
+SHOWN = {"steps": "steps", "plan.batch": "batch", "optimizer.lr": "rate", "skills.alpha": "exponent"}
+"""Fields by the words that people use for them; others by the last part of their path."""
+
+
+def measure(claim: Claim) -> str:
+    """What the effect is: `within-seed ratio of compute to learn`."""
+    return f"{claim.estimand} {claim.unit}"
+
+
+def effect_text(claim: Claim) -> str:
+    """`12.1 [8.0, 16.4] ratio of median compute to learn`; an unknown end of the interval is written as infinite, and
+    the effect as a bound where the other end is known."""
+    if claim.verdict == "not run":
+        return "–"
+    low, high = claim.interval
+    if claim.effect is None:
+        return f"unknown: too few members learned ({measure(claim)})"
+    open_below = low is None or (low == 0 and claim.ratio)
+    bound = {(False, True): "≥ ", (True, False): "≤ "}.get((open_below, high is None), "")
+    text = f"[{number(low) if low is not None else '−∞'}, {number(high) if high is not None else '∞'}]"
+    return f"{bound}{number(claim.effect)} {text} {measure(claim)}"
+
+
+def paper_text(claim: Claim) -> str:
+    """What the paper says and where, or that it is our claim."""
+    if claim.source == "own":
+        return ": ".join(filter(None, ["not in the paper", claim.paper]))
+    return f"{claim.paper} ({claim.figure})" if claim.figure else claim.paper
+
+
+def test_text(claim: Claim) -> str:
+    """How the claim was decided, in one line; empty for one that was not run."""
+    if claim.verdict == "not run":
+        return ""
+    said = [_test(claim), _window(claim), _rivals(claim), _places(claim), _folds(claim), _look(claim)]
+    said += [f"best at the end of its sweep: {', '.join(claim.at_edge)}" if claim.at_edge else ""]
+    said += ["the runs were too short for a verdict against it" if _too_short(claim) else ""]
+    return "; ".join(filter(None, [*said, versions_text(claim)]))
+
+
+def _too_short(claim: Claim) -> bool:
+    return claim.verdict == "inconclusive" and claim.reason == "budget" and claim.effect is not None
+
+
+def versions_text(claim: Claim) -> str:
+    """Whether the rows come from several versions of the code."""
+    return f"rows of {claim.code_versions} versions of the code" if claim.code_versions > 1 else ""
+
+
+def _test(claim: Claim) -> str:
+    p_values = " and ".join(f"{p:.3g}" for p in claim.p_values)
+    test = f"{claim.method}: p = {p_values}" if p_values else claim.method
+    if claim.equivalence:
+        top, bottom = claim.bounds
+        interval = f"{100 * claim.coverage:.3g} % interval"
+        return f"{test}, two one-sided tests against {top:.3g} and {bottom:.3g}, {interval}"
+    return f"{test}, {claim.side} {claim.bounds[0]:.3g}" if claim.side else test
+
+
+def _window(claim: Claim) -> str:
+    if claim.window is None:
+        return ""
+    ends = (f"{v:,.0f}" if v >= 100 else f"{v:.3g}" for v in (claim.window.begins, claim.window.ends))
+    return f"power law from {' to '.join(ends)}, {claim.window.along}"
+
+
+def _places(claim: Claim) -> str:
+    if not claim.places:
+        return ""
+    each = ", ".join(f"{p:.3g} {place}" for place, p in claim.places)
+    which = f"contradicted ({claim.contradicted_at}), which" if claim.contradicted_at else "the weakest"
+    return f"at each place p = {each}; {which} is shown"
+
+
+def _rivals(claim: Claim) -> str:
+    if claim.rivals is None:
+        return ""
+    each = "at each of" if claim.rivals.agree else "but not at each of the"
+    return f"{each} {claim.rivals.settings} settings of {' and '.join(map(repr, claim.rivals.of))}"
+
+
+def _folds(claim: Claim) -> str:
+    return "{} of {} choosing folds agree".format(*claim.folds_agree) if claim.folds_agree else ""
+
+
+def _look(claim: Claim) -> str:
+    if claim.look is None:
+        return ""
+    return f"look {claim.look.number} of {claim.look.of}, {claim.look.seeds} seeds, level {claim.look.level:.3g}"
+
+
+def claim_rows(claims: Sequence[Claim]) -> list[tuple[str, str, str, str]]:
+    """(claim, effect with interval, verdict, the paper) as text."""
+    return [(c.claim, _with_mark(c), c.verdict, paper_text(c)) for c in claims]
+
+
+def _with_mark(claim: Claim) -> str:
+    mark = versions_text(claim)
+    return f"{effect_text(claim)} ({mark})" if mark else effect_text(claim)
+
+
+def would_decide(claim: Claim, seeds: int | None) -> str:
+    """What an undecided claim waits for; nothing for others. `seeds` is how many an arm would probably do."""
+    if claim.verdict != "inconclusive":
+        return ""
+    if claim.reason == "edge":
+        return "a wider sweep"
+    if claim.reason == "grid":
+        return "evaluations closer together"
+    if claim.reason == "budget":
+        return "longer runs"
+    if seeds is None and claim.reason == "rivals":
+        return "more seeds that choose"  # fewer settings would be left that may be the best
+    if seeds is None:
+        return "more seeds"  # one condition of its test is met, another is not, and says no number
+    return f"~{seeds:,} seeds" if seeds <= MANY else f"> {MANY:,} seeds"
+
+
+def setting_text(claim: Claim, most: int = MOST_DIFFERENCES) -> str:
+    """How far the setting is from the paper's: `steps 1/50, width 1/4, group A5 for S5, loss as assumed`."""
+    said = list(dict.fromkeys(difference_text(each) for each in claim.setting))
+    more = [f"{len(said) - most} more"] if len(said) > most else []
+    assumed = [f"{_name(field)} as assumed" for field in claim.assumed]
+    return ", ".join([*said[:most], *more, *assumed])
+
+
+def difference_text(each: Difference) -> str:
+    """`steps 1/50` for numbers, `group A5 for S5` for what is none."""
+    here, paper, name = each.here, each.paper, _name(each.field)
+    if all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in (here, paper)) and here > 0 and paper > 0:
+        return f"{name} {_factor(here / paper)}"
+    return f"{name} {_value(here)} for {_value(paper)}"
+
+
+def _factor(ratio: float) -> str:
+    if not isfinite(ratio):
+        return "?"
+    return f"1/{1 / ratio:.3g}" if ratio < 1 else f"x{ratio:.3g}"
+
+
+def _value(value: Any) -> str:
+    return "none" if value is None else number(value) if isinstance(value, float) else str(value)
+
+
+def _name(field: str) -> str:
+    return SHOWN.get(field, next(part for part in reversed(field.split(".")) if not part.isdecimal()))
+
+
+def counts_text(found: Counts) -> list[str]:
+    """Sentences with the totals: the papers' claims and our own apart, and what qualifies them."""
+    lines = []
+    for whose, verdicts in (("claims of the papers", found.papers), ("claims of our own", found.own)):
+        total = sum(verdicts[v] for v in (*DECIDED, "inconclusive"))
+        if total:
+            each = ", ".join(f"{verdicts[v]} {word}" for v, word in VERDICT_WORDS.items() if verdicts[v])
+            lines.append(f"{total} {whose}: {each}.")
+    notes = [
+        (found.with_history, "had something changed after rows had been seen"),
+        (found.several_versions, "rest on rows of several versions of the code"),
+        (found.near_trivial, "could hardly fail"),
+    ]
+    if any(n for n, _ in notes):
+        lines.append("Of all these " + ", ".join(f"{n} {said}" for n, said in notes if n) + ".")
+    if found.open_because:
+        each = ", ".join(f"{n} for {REASON_WORDS[reason]}" for reason, n in found.open_because.most_common())
+        lines.append(f"Open: {each}.")
+    return lines
+
+
+VERDICT_WORDS = {
+    "holds": "hold",
+    "contradicted": "contradicted",
+    "negligible": "of a negligible difference",
+    "inconclusive": "open",
+}
+REASON_WORDS = {
+    "budget": "too short runs",
+    "seeds": "too few seeds",
+    "edge": "a best setting at the end of its sweep",
+    "rivals": "other settings that may be as good",
+    "grid": "evaluations too far apart",
+    "": "no stated reason",
+}
