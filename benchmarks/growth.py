@@ -137,8 +137,8 @@ def draw(found: dict[str, dict[int, Point]], least: float, file: Path) -> None:
     """Seconds a step, and memory, on logarithmic axes, each with the straight line of proportional cost."""
     import numpy as np
 
-    from lopsided.report.matplotlib_draw import save
     from lopsided.figures.panels import Figure, Panel, over_members, slope_line
+    from lopsided.report.matplotlib_draw import save
 
     panels = []
     for each in SERIES:

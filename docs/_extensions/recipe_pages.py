@@ -11,10 +11,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from lopsided.core.flat import flat as settings_by_path
 from lopsided.core.registry import registered
 from lopsided.report.text import claim_rows, would_decide
 from lopsided.runs.catalog import COSTS
-from lopsided.core.flat import flat as settings_by_path
 from lopsided.stats.families import holm, q_values, shared
 from lopsided.stats.verdict import DECIDED, Claim
 

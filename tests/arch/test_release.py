@@ -110,7 +110,7 @@ MODULE = '''
 """doubles: can a perceptron double a number?"""
 from typing import Literal
 from lopsided.part import RealInputs, Sample, Scalar, Task, Vector, normal, words
-from lopsided.recipe import Figure, Recipe, Spec, Statement, arm, below, curves
+from lopsided.recipe import Figure, Recipe, Spec, OWN, Below, Final, Statement, arm, curves
 
 class Double(Task):
     """y = 2 x."""
@@ -136,7 +136,7 @@ def arms(scale):
 recipe = Recipe(
     name="doubles", paper="none", figure_number="none", question="Can it double?", about=__doc__, metric="test/loss",
     scales={"smoke": (2, 5), "laptop": (4, 5)}, arms=arms,
-    claims=[Statement("the loss is small", "none", lambda r: below(r.arm(width=4).final("test/loss"), 1.0, "loss"))],
+    claims=[Statement("the loss is small", OWN, Below(Final({"width": 4}, "test/loss"), 1.0, "loss"))],
     figure=lambda r: Figure("Doubling", [curves(r, "test/loss", "steps", "loss")]),
 )
 '''

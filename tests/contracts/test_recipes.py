@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 from markupsafe import escape
 
-from lopsided.core.execution import Execution
+from lopsided.claims.deciding import decide
 from lopsided.core.arms import SCALES
+from lopsided.core.execution import Execution
 from lopsided.core.registry import registered
 from lopsided.core.spec import Spec
 from lopsided.report.html import Section, write
 from lopsided.report.matplotlib_draw import draw
-from lopsided.claims.deciding import decide
 from lopsided.results.stored import Arm, Results
 from lopsided.runs import catalog as catalogs
 from lopsided.runs.catalog import FILE, catalog, described
+from lopsided.runs.named_metrics import check_metrics
 from lopsided.runs.recipe_run import prepare
 from lopsided.stats.verdict import DECIDED
 from lopsided.store.parts import Store
@@ -52,6 +53,15 @@ def test_a_recipe_changed_since_the_catalog_was_written_is_imported(monkeypatch,
     old.write_text(json.dumps({"sources": "0", "recipes": []}))
     monkeypatch.setattr(catalogs, "FILE", old)
     assert catalog() == described()
+
+
+@each_recipe
+@pytest.mark.parametrize("scale", ["laptop", "paper"])
+def test_claims_read_arms_and_metrics_that_there_are(name, scale):
+    recipe = registered("recipe")[name]
+    recipe.check(scale)
+    if scale == "laptop" or name != "grade-school-math":  # its paper's program takes 20 s to trace
+        check_metrics(recipe, scale)
 
 
 @each_recipe

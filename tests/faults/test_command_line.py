@@ -259,10 +259,10 @@ RAISING = {
     "no arms": (f"{CHANGED}recipe = replace(adam, arms=None)", ["mine.py", "arms has to be a function"]),
     "claims that are none": (f"{CHANGED}recipe = replace(adam, claims=[3])", ["claims has to be a list of Statements"]),
     "a claim that decides nothing": (
-        f"{CHANGED}from lopsided.recipe import Statement\n"
+        f"{CHANGED}from lopsided.recipe import OWN, Statement\n"
         "recipe = replace(adam, arms=lambda scale: list(adam.arms(scale))[:2], metric='test/accuracy',"
-        " figure=lambda r: 1 / 0, claims=[Statement('it is', 'none', 3)])",
-        ["'it is'", "has to be a function"],
+        " figure=lambda r: 1 / 0, claims=[Statement('it is', OWN, 3)])",
+        ["'it is'", "has to be a kind of test"],
     ),
     "no scales": (f"{CHANGED}recipe = replace(adam, scales={{}})", ["mine.py", "scales has to be (seeds, seconds)"]),
 }

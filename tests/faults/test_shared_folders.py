@@ -317,14 +317,14 @@ def test_claims_whose_rows_several_versions_made_say_so(tmp_path, monkeypatch, c
         prepare("dense-parity", "smoke", 1, []).train(store)
     asked = prepare("dense-parity", "smoke", 2, [])
     one = prepare("dense-parity", "smoke", 1, [])
-    assert one.marked(one.claims(one.results(store)), store)[0].test == ""
+    assert one.marked(one.claims(one.results(store)), store)[0].code_versions == 1  # all of one, of an old rule
     asked.train(store)
     claims = asked.marked(asked.claims(asked.results(store)), store)
-    assert {claim.test for claim in claims} == {"rows of several versions of the code"}
+    assert {claim.code_versions for claim in claims} == {2}
     monkeypatch.setenv("COLUMNS", "200")  # a narrow table breaks the words over two lines
     with pytest.raises(SystemExit):
         main(["run", "dense-parity", "--scale", "smoke", "--seeds", "2", "--out", str(tmp_path)])
-    assert "several versions" in capsys.readouterr().out
+    assert "2 versions" in capsys.readouterr().out
 
 
 def test_a_copied_folder_is_ignored_and_named(small, tmp_path):

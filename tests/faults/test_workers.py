@@ -25,7 +25,7 @@ from tests.faults.helpers import rows
 RECIPE = """
 from typing import Literal
 from lopsided.part import register
-from lopsided.recipe import *
+from lopsided.recipe import Figure, Recipe, Spec, arm
 from lopsided.tasks.sparse_parity import SparseParity
 
 tried = False

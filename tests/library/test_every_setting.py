@@ -5,12 +5,12 @@ from collections import Counter
 
 import numpy as np
 
-from lopsided.core.arms import arm
-from lopsided.recipe import ahead, not_ahead, wider_gap
 from lopsided.claims.deciding import decide
+from lopsided.core.arms import arm
+from lopsided.recipe import OWN, Ahead, NotAhead, Statement, WiderGap
 from lopsided.results.stored import Arm, Results
 from lopsided.results.sweeps import best
-from lopsided.stats.verdict import Statement
+from lopsided.stats.verdict import Rivals
 from tests.library.small import small_recipe, spec
 
 STEPS = np.arange(20, 301, 20)
@@ -46,11 +46,11 @@ CLEAR = sides(A=curve(200, 150, 100, 150, 200), B=curve(290, 280, 220, 260, 290)
 
 
 def test_a_side_that_is_ahead_of_every_setting_is_ahead():
-    found = ahead(A, of=B)(made_up(CLEAR))
+    found = Ahead(A, of=B).decide(made_up(CLEAR))
     assert found.verdict == "holds"
-    assert "at each of 5 settings of 'B'" in found.test
+    assert found.rivals == Rivals(5, ("B",), True)
     assert found.interval[0] > 1.5
-    assert ahead(B, of=A)(made_up(CLEAR)).verdict == "contradicted"
+    assert Ahead(B, of=A).decide(made_up(CLEAR)).verdict == "contradicted"
 
 
 def test_a_side_that_is_ahead_of_the_chosen_setting_alone_is_not():
@@ -58,17 +58,17 @@ def test_a_side_that_is_ahead_of_the_chosen_setting_alone_is_not():
     times = sides(A=curve(200, 150, 100, 150, 200), B=curve(200, 180, 100, 150, 200))
     frozen = made_up(times, frozen=("A, lr = 0.675", "B, lr = 0.45"))
     assert best(frozen, **B).arm.name == "B, lr = 0.45"
-    found = ahead(A, of=B)(frozen)
+    found = Ahead(A, of=B).decide(frozen)
     assert found.verdict == "inconclusive"
-    assert "not at each of the 5 settings" in found.test
+    assert found.rivals == Rivals(5, ("B",), False)
     assert found.interval[0] < 1 < found.effect
 
 
 def test_what_is_not_ahead_is_behind_at_every_one_of_its_settings():
     times = sides(A=curve(200, 150, 100, 60, 200), B=curve(200, 150, 100, 150, 200))
     frozen = made_up(times, frozen=("A, lr = 0.675", "B, lr = 0.675"))
-    assert not_ahead(A, of=B)(frozen).verdict == "inconclusive"
-    assert not_ahead(A, of=B)(made_up({**times, ("A", 1.0): 150})).verdict == "holds"
+    assert NotAhead(A, of=B).decide(frozen).verdict == "inconclusive"
+    assert NotAhead(A, of=B).decide(made_up({**times, ("A", 1.0): 150})).verdict == "holds"
 
 
 def test_a_wider_gap_is_wider_against_other_settings_of_its_slow_and_the_others_fast_side():
@@ -81,23 +81,23 @@ def test_a_wider_gap_is_wider_against_other_settings_of_its_slow_and_the_others_
         side = each.coordinates["side"]
         where = {**each.coordinates, "gap": at[side], "side": "slow" if side in "AC" else "fast"}
         arms[name] = Arm(**{**vars(each), "coordinates": where})
-    test = wider_gap({"gap": "wide"}, {"gap": "narrow"}, slow={"side": "slow"}, fast={"side": "fast"})
-    found = test(Results("test", "laptop", arms))
+    test = WiderGap({"gap": "wide"}, {"gap": "narrow"}, slow={"side": "slow"}, fast={"side": "fast"})
+    found = test.decide(Results("test", "laptop", arms))
     assert found.verdict == "holds"
-    assert "at each of 25 settings" in found.test
+    assert found.rivals.settings == 25
 
 
 def test_arms_without_a_sweep_are_judged_as_they_are():
     times = {("A", 0.5): 100, ("B", 0.5): 200}
-    found = ahead(A, of=B)(made_up(times))
+    found = Ahead(A, of=B).decide(made_up(times))
     assert found.verdict == "holds"
-    assert "settings" not in found.test
+    assert found.rivals is None
 
 
 def test_equal_arms_at_swept_rates_are_seldom_told_apart():
     """Both sides choose among rates of which three are nearly as good; 200 times, each claim through `decide`."""
     middles = {0.45: 130.0, 0.675: 120.0, 1.0: 120.0, 1.5: 130.0, 2.25: 200.0}
-    claim = Statement("A is ahead", "", ahead(A, of=B))
+    claim = Statement("A is ahead", OWN, Ahead(A, of=B))
     recipe = small_recipe("equal", lambda scale: iter([arm(spec(0.5), side="A")]), [claim])
     rng, found = np.random.default_rng(7), Counter()
     for _ in range(200):

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from scipy import stats as sps
 
-from lopsided.core.arms import swept
-from lopsided.recipe import ahead
 from lopsided.claims.deciding import decide
+from lopsided.core.arms import swept
+from lopsided.recipe import OWN, Ahead, Statement
+from lopsided.report.words import how_decided
 from lopsided.results.stored import Arm, Results, load
 from lopsided.results.sweeps import best, beyond
 from lopsided.runs import recipe_run
 from lopsided.runs.recipe_run import RecipeRun
 from lopsided.runs.worker import run
 from lopsided.stats.selection import folds
-from lopsided.stats.verdict import Statement
 from lopsided.store.parts import Store
 from tests.library.small import small_recipe, spec
 
@@ -25,7 +25,7 @@ def recipe_of(rates):
         yield from swept(spec, {"lr": rates}, data="fresh")
         yield from swept(lambda lr: spec(lr, 128), {"lr": rates}, data="small")
 
-    claims = [Statement("small is ahead", "nothing", ahead({"data": "small"}, of={"data": "fresh"}))]
+    claims = [Statement("small is ahead", OWN, Ahead({"data": "small"}, of={"data": "fresh"}))]
     return small_recipe("sweep-test", arms, claims)
 
 
@@ -94,8 +94,10 @@ def test_claims_at_an_edge_are_undecided_and_say_so():
         results = Results("sweep-test", "laptop", {**slow.arms, **made(fast, name="small").arms})
         (claim,) = decide(recipe_of((1.0, 2.0, 3.0)), results)
         assert claim.verdict == verdict
-        assert "3 of 3 choosing folds agree" in claim.test
-        assert ("end of its sweep: lr = 3 of 'small'" in claim.test) == (verdict != "holds")
+        assert claim.folds_agree == (3, 3)
+        assert claim.at_edge == (() if verdict == "holds" else ("lr = 3 of 'small'",))
+        assert claim.reason == ("" if verdict == "holds" else "edge")
+        assert ("end of its sweep: lr = 3 of 'small'" in how_decided(claim)) == (verdict != "holds")
 
 
 def test_a_run_goes_on_until_its_best_rates_are_bracketed(tmp_path, monkeypatch):

@@ -7,19 +7,16 @@ from lopsided.runs.recipe_run import prepare
 from lopsided.store.parts import Store
 
 RECIPE = """
-from lopsided.recipe import *
+from lopsided.recipe import OWN, Below, Figure, Final, Recipe, Statement, arm
 from tests.library.small import spec
 
 def arms(scale):
     for lr in (0.1, 0.5):
         yield arm(spec(lr), speed="slow" if lr == 0.1 else "fast")
 
-def slow_ends_lower(r):
-    return below(r["NAME"].final("METRIC"), 1.0, "final accuracy")
-
 recipe = Recipe(name="NAMED", paper="ours", figure_number="none", question="?", about="", arms=arms,
     scales={"smoke": (2, 1), "laptop": (2, 1)}, figure=lambda r: Figure("none", []),
-    claims=[Statement("the slow one ends lower", "none", slow_ends_lower)])
+    claims=[Statement("the slow one ends lower", OWN, Below(Final({"speed": "NAME"}, "METRIC"), 1.0, "accuracy"))])
 """
 
 
@@ -38,17 +35,23 @@ def test_sound_claims_say_nothing(tmp_path, capsys):
     assert "cannot be decided" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("scale", ["smoke", "laptop"])
 @pytest.mark.parametrize(
     ("name", "metric", "said"),
-    [("slwo", "test/accuracy", "Did you mean 'slow'"), ("slow", "test/acuracy", "has no metric 'test/acuracy'")],
+    [
+        ("slwo", "test/accuracy", "Did you mean 'slow'"),
+        ("slow", "test/acuracy", "Did you mean 'test/accuracy'"),
+        ("slow", "norm/ratio", "unknown metric 'norm/ratio'"),
+    ],
 )
-def test_an_arm_or_metric_that_is_not_there_is_named(tmp_path, capsys, name, metric, said):
-    asked, results = run_of(tmp_path, name, metric)
-    assert [claim.verdict for claim in asked.claims(results)] == ["not run"]
-    assert said in capsys.readouterr().err
+def test_an_arm_or_metric_that_is_not_there_is_named_before_training(tmp_path, name, metric, said, scale):
+    with pytest.raises(InputError, match=f"claim 'the slow one ends lower': .*{said}"):
+        run_of(tmp_path, name, metric, scale)
+    assert not (tmp_path / "rows").exists()
 
 
-def test_after_the_training_it_is_an_input_error(tmp_path):
-    asked, results = run_of(tmp_path, "slwo", "test/accuracy", "laptop")
-    with pytest.raises(InputError, match="Did you mean 'slow'"):
-        asked.claims(results)
+def test_a_coordinate_that_is_not_there_is_named(tmp_path):
+    file = tmp_path / "tried_out.py"
+    file.write_text(RECIPE.replace("NAMED", "tried-out").replace('"speed": "NAME"', '"sped": "slow"'))
+    with pytest.raises(InputError, match=r"unknown coordinate 'sped'. Did you mean 'speed'"):
+        prepare(str(file), "laptop", None, ())

@@ -7,11 +7,12 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
+from lopsided.claims.statement import OWN, Statement
 from lopsided.cli import main
-from lopsided.core.errors import InputError, Stopped, StoreError
 from lopsided.core.arms import arm, swept
-from lopsided.recipe import ahead, at_every_setting, best, higher
-from lopsided.report.text import effect_text, would_decide
+from lopsided.core.errors import InputError, Stopped, StoreError
+from lopsided.recipe import Ahead, Custom, Final, Higher, Measured, at_every_setting, best
+from lopsided.report.words import effect_text, how_decided, would_decide
 from lopsided.runs import manifest
 from lopsided.runs.checking import found_in
 from lopsided.runs.looks import in_hand
@@ -20,18 +21,24 @@ from lopsided.runs.reports import write_report
 from lopsided.runs.targets import find, plain_arms, plain_curves
 from lopsided.runs.until_decided import Plan, looked, read, replay, until_decided
 from lopsided.runs.worker import run
+from lopsided.stats.decisions import higher
 from lopsided.stats.seeds_needed import seeds_needed as seeds_for
 from lopsided.stats.sequential import bounds, level, seeds_needed, valid_looks
-from lopsided.stats.verdict import AT_AN_END, EQUIVALENCE, Claim, Statement
+from lopsided.stats.verdict import Claim, Look, Rivals
 from lopsided.store.parts import Store
 from tests.library.small import small_recipe, spec
 
 LOOKS = (8, 16)
 
 
-def of_fresh(r):
-    accuracy = r.where(data="fresh")[0].final("test/accuracy")
-    return higher(accuracy, accuracy, "accuracy")
+FRESH, RATE = {"data": "fresh"}, {"data": "rate 0.5"}
+BEST_ACCURACY = Measured(lambda r: best(r, **FRESH).curve("test/accuracy")[:, -1], FRESH)
+OF_FRESH = Higher(BEST_ACCURACY, BEST_ACCURACY, "accuracy")
+
+
+def above_itself(**at):
+    """What no seeds decide."""
+    return Higher(Final(at), Final(at), "accuracy")
 
 
 def slow(lr):
@@ -48,8 +55,8 @@ def recipe_of(claims=None, rates=(0.5, 0.75, 1.1), make=spec):
     rated = {"data": "rate 0.05"}
 
     statements = [
-        Statement("the large rate is faster", "", ahead({"data": "rate 0.5"}, of=rated)),
-        Statement("fresh data end above themselves", "", of_fresh),
+        Statement("the large rate is faster", OWN, Ahead(RATE, of=rated)),
+        Statement("fresh data end above themselves", OWN, OF_FRESH),
     ]
     return small_recipe("until-test", arms, claims or statements)
 
@@ -63,32 +70,26 @@ def test_looks_go_on_for_open_claims_and_the_arms_that_they_read(tmp_path):
     state, done = until_decided(asked, store, looks=LOOKS)
     faster, equal = state.claims
     assert faster.verdict == "holds"
-    assert f"look 1 of 2, 8 seeds, level {level(0, LOOKS):.3g}" in faster.test
+    assert faster.look == Look(1, 2, 8, level(0, LOOKS))
+    assert f"look 1 of 2, 8 seeds, level {level(0, LOOKS):.3g}" in how_decided(faster)
     assert equal.verdict == "inconclusive"
-    assert "look 2 of 2, 16 seeds" in equal.test
+    assert equal.look[:3] == (2, 2, 16)
     assert (state.looks, state.seeds, state.wanted) == (2, 16, ())
     complete = [digest for digest, _ in Store(tmp_path).complete()]
     trained = {name: complete.count(s.content_hash()) for name, s in asked.grown(store.as_of_now())[0].arms.items()}
     assert trained["rate 0.05"] == trained["rate 0.5"] == 6 + 8  # six that chose, one look
     plan = read(asked, store)
     (best,) = {name for name in plan.arms if name.startswith("fresh")} - set(plan.others)
-    judged = plan.arms[0]  # what the claim reads: the best, or a rate that cannot be told from it
-    assert judged in {best, *plan.others}
     for name in (name for name in trained if name.startswith("fresh")):
-        # Who reads one other setting has all of the sweep for one look.
-        read_too = name == best or (name in plan.others and judged != best)
-        assert trained[name] == 6 + (16 if name == judged else 8 if read_too else 0)
+        assert trained[name] == 6 + (16 if name == best else 0)
     assert done.trained == sum(trained.values())
     again, nothing = until_decided(replace(asked, seeds=9), Store(tmp_path))  # the plan stands, whatever is asked now
     assert (again.claims, nothing.trained) == (state.claims, 0)
 
 
 def test_a_claim_may_name_an_arm_by_a_setting_that_is_not_the_best(tmp_path):
-    def final(r):
-        accuracy = r.arm(data="fresh", lr=0.05).final("test/accuracy")
-        return higher(accuracy, accuracy, "accuracy")
-
-    asked = asked_for(recipe_of([Statement("slow ones end above themselves", "", final)], rates=(0.05, 0.5, 0.75)))
+    claims = [Statement("slow ones end above themselves", OWN, above_itself(data="fresh", lr=0.05))]
+    asked = asked_for(recipe_of(claims, rates=(0.05, 0.5, 0.75)))
     state, _ = until_decided(asked, Store(tmp_path), looks=LOOKS)
     assert state.looks == 2
     plan = read(asked, Store(tmp_path))
@@ -97,18 +98,16 @@ def test_a_claim_may_name_an_arm_by_a_setting_that_is_not_the_best(tmp_path):
 
 
 def test_a_claim_reads_the_best_setting_after_others_of_its_sweep_have_stopped(tmp_path):
-    def equal(r):
-        times = best(r, data="fresh").times()
-        return higher(times.time, times.time, "steps")
+    steps = Measured(lambda r: best(r, **FRESH).times().time, FRESH)
 
-    def first(r):
+    def first(r, level):
         """Decided at once, by all settings."""
         return at_every_setting(r, ({"data": "fresh"},), lambda times: sure, {"holds": (0,)})
 
     sure = higher(np.arange(8.0), np.arange(8.0), "nothing")._replace(verdict="holds")
     claims = [
-        Statement("decided at once", "", first),
-        Statement("slow data are faster than themselves", "", equal),
+        Statement("decided at once", OWN, Custom(first, FRESH)),
+        Statement("slow data are faster than themselves", OWN, Higher(steps, steps, "steps")),
     ]
     asked, store = asked_for(recipe_of(claims, make=slow)), Store(tmp_path)
     state, _ = until_decided(asked, store, looks=LOOKS)
@@ -123,10 +122,10 @@ def test_other_settings_are_trained_once_a_claim_is_decided_at_the_best_ones(tmp
     """They cannot decide a claim that is open there."""
     compared = {"data": "fresh"}, {"data": "rate 0.5"}
 
-    def open_claim(r):
+    def open_claim(r, level):
         return at_every_setting(r, compared, lambda one, other: undecided, {"holds": (0,)})
 
-    def late(r):
+    def late(r, level):
         seeds = len(best(r, data="fresh").arm.seeds)
         return at_every_setting(r, compared, lambda one, other: found if seeds == 16 else undecided, {"holds": (0,)})
 
@@ -134,7 +133,7 @@ def test_other_settings_are_trained_once_a_claim_is_decided_at_the_best_ones(tmp
     found = undecided._replace(verdict="holds")
     for claims, judged in (([open_claim], 0), ([late], 16)):
         name = claims[0].__name__
-        recipe = recipe_of([Statement(each.__name__, "", each) for each in claims], make=slow)
+        recipe = recipe_of([Statement(each.__name__, OWN, Custom(each, compared)) for each in claims], make=slow)
         asked, store = asked_for(recipe), Store(tmp_path / name)
         state, _ = until_decided(asked, store, looks=LOOKS)
         assert [claim.verdict for claim in state.claims] == ["holds" if judged else "inconclusive"]
@@ -150,16 +149,14 @@ def test_other_settings_are_trained_once_a_claim_is_decided_at_the_best_ones(tmp
 def test_a_look_in_hand_leaves_the_claims_of_the_last_one(tmp_path):
     """A claim that waits for other settings of a sweep stops there; what is shown is of one look, not of two."""
 
-    def late(r):
+    def late(r, level):
         seeds = len(best(r, data="fresh").arm.seeds)
         return at_every_setting(r, ({"data": "fresh"},), lambda one: sure if seeds == 16 else nothing, {"holds": (0,)})
 
-    def equal(r):
-        return higher(*[r.arm(data="rate 0.5").final("test/accuracy")] * 2, "accuracy")
-
     nothing = higher(np.arange(8.0), np.arange(8.0), "nothing")
     sure = nothing._replace(verdict="holds")
-    asked = asked_for(recipe_of([Statement("late", "", late), Statement("equal", "", equal)], make=slow))
+    claims = [Statement("late", OWN, Custom(late, FRESH)), Statement("equal", OWN, above_itself(**RATE))]
+    asked = asked_for(recipe_of(claims, make=slow))
     store = Store(tmp_path)
 
     def until_the_others(specs, seeds, *rest):
@@ -171,10 +168,10 @@ def test_a_look_in_hand_leaves_the_claims_of_the_last_one(tmp_path):
         until_decided(asked, store, looks=LOOKS, runner=until_the_others)
     state = looked(asked, store.as_of_now())
     assert (state.looks, state.seeds) == (1, 8)
-    assert all("look 1 of 2, 8 seeds" in claim.test for claim in state.claims)
+    assert all(claim.look[:3] == (1, 2, 8) for claim in state.claims)
     state, _ = until_decided(asked, Store(tmp_path))
     assert [claim.verdict for claim in state.claims] == ["holds", "inconclusive"]
-    assert all("look 2 of 2, 16 seeds" in claim.test for claim in state.claims)
+    assert all(claim.look[:3] == (2, 2, 16) for claim in state.claims)
 
 
 def test_no_seeds_are_trained_for_a_claim_at_an_end_of_its_sweep(tmp_path):
@@ -184,16 +181,16 @@ def test_no_seeds_are_trained_for_a_claim_at_an_end_of_its_sweep(tmp_path):
     plan = json.loads(file.read_text())
     fresh = [name for name in plan["arms"] if name.startswith("fresh")]
 
-    def undecided(r):
-        return higher(*[r.arm(data="rate 0.5").final("test/accuracy")] * 2, "accuracy")
-
     file.write_text(json.dumps({**plan, "at_edges": fresh}))
-    claims = [Statement(each, "", test) for each, test in zip(plan["claims"], (undecided, of_fresh), strict=True)]
+    tests = above_itself(**RATE), OF_FRESH
+    claims = [Statement(each, OWN, test) for each, test in zip(plan["claims"], tests, strict=True)]
     state, _ = until_decided(asked_for(recipe_of(claims)), Store(tmp_path))
     assert state.looks == 2
-    assert AT_AN_END in state.claims[1].test
+    assert (state.claims[1].reason, state.claims[1].look.number) == ("edge", 1)
+    assert set(state.claims[1].at_edge) <= set(fresh)
+    assert "best at the end of its sweep" in how_decided(state.claims[1])
     complete, arms = [digest for digest, _ in Store(tmp_path).complete()], asked.grown(store.as_of_now())[0].arms
-    assert {complete.count(arms[name].content_hash()) for name in fresh} == {6 + 8}
+    assert {complete.count(arms[name].content_hash()) for name in plan["best"]} == {6 + 8}
 
 
 def test_the_best_of_several_sweeps_is_the_one_that_the_choosing_seeds_liked_best(tmp_path):
@@ -203,12 +200,13 @@ def test_the_best_of_several_sweeps_is_the_one_that_the_choosing_seeds_liked_bes
         yield from swept(spec, {"lr": (0.05, 0.075)}, data="slow")
         yield from swept(spec, {"lr": (0.5, 0.75)}, data="fast")
 
-    def equal(r):
+    def accuracy(r):
         found = best(r)
         asked_of.append(found.arm.coordinates["data"])
-        return higher(found.curve("test/accuracy")[:, -1], found.curve("test/accuracy")[:, -1], "accuracy")
+        return found.curve("test/accuracy")[:, -1]
 
-    recipe = small_recipe("several-sweeps", arms, [Statement("the best ends above itself", "", equal)])
+    equal = Higher(Measured(accuracy), Measured(accuracy), "accuracy")
+    recipe = small_recipe("several-sweeps", arms, [Statement("the best ends above itself", OWN, equal)])
     until_decided(asked_for(recipe), Store(tmp_path), looks=LOOKS)
     assert set(asked_of) == {"fast"}
 
@@ -219,7 +217,7 @@ def test_the_page_shows_the_verdicts_of_the_judged_seeds_and_says_so(tmp_path):
     until_decided(asked, store, looks=LOOKS)
     found = found_in(asked, store.as_of_now())
     assert found.seeds == 16
-    assert "look 1 of 2" in found.claims[0].test
+    assert found.claims[0].look.number == 1
     assert all(len(arm.seeds) == 6 for arm in found.shown.arms.values())  # the looks train the best settings only
     page = write_report(store, [found], tmp_path / "page.html").read_text()
     assert "The verdicts are of up to 16 new seeds an arm, at settings that the first 6 seeds chose." in page
@@ -278,11 +276,8 @@ def test_a_report_shows_the_seeds_that_decided(tmp_path):
         for lr in (0.05, 0.5):
             yield arm(spec(lr, 256), data=f"rate {lr:g}")
 
-    def open_claim(r):
-        accuracy = r.arm(data="rate 0.5").final("test/accuracy")
-        return higher(accuracy, accuracy, "accuracy")
-
-    recipe = small_recipe("no-sweep", arms, [Statement("the large rate ends above itself", "", open_claim)])
+    claims = [Statement("the large rate ends above itself", OWN, above_itself(**RATE))]
+    recipe = small_recipe("no-sweep", arms, claims)
     recipe = replace(recipe, figure=lambda results: plain_curves("no-sweep", results))
     asked, store = replace(asked_for(recipe), seeds=2), Store(tmp_path)
     assert found_in(asked, store).shown is None
@@ -319,7 +314,7 @@ def test_check_says_that_a_plan_was_passed_over(tmp_path, capsys):
     store.require_writable()
     arms = manifest.arms_of(find("norm-growth").specs("laptop"))
     manifest.write(store, manifest.Manifest("norm-growth", "laptop", 1, (), arms, None, []))
-    plan = Plan(first=1, arms=(), others=(), at_edges=(), best=(), claims=("another",), looks=LOOKS)
+    plan = Plan(first=1, arms=(), others=(), at_edges=(), best=(), claims=("another",), looks=LOOKS, arms_hash="")
     (tmp_path / "plans").mkdir()
     (tmp_path / "plans" / "norm-growth-laptop.json").write_text(json.dumps(asdict(plan)))
     with pytest.raises(SystemExit):
@@ -330,7 +325,7 @@ def test_check_says_that_a_plan_was_passed_over(tmp_path, capsys):
 def test_other_claims_or_arms_need_another_plan(tmp_path):
     asked = asked_for(recipe_of())
     until_decided(asked, Store(tmp_path), looks=LOOKS)
-    other = asked_for(recipe_of([Statement("something else", "", lambda r: None)]))
+    other = asked_for(recipe_of([Statement("something else", OWN, OF_FRESH)]))
     with pytest.raises(StoreError, match="made for other claims"):
         until_decided(other, Store(tmp_path))
     with pytest.raises(StoreError, match="made for other arms"):
@@ -391,31 +386,32 @@ def test_other_looks_spend_no_more_than_five_percent(looks):
     assert left.mean() == pytest.approx(0.05, abs=5 * (0.05 * 0.95 / walks) ** 0.5)
 
 
+def open_claim(**fields):
+    """A claim that is open, with these fields."""
+    plain = {"recipe": "r", "claim": "c", "scale": "laptop", "kind": "ahead", "source": "paper", "paper": ""}
+    return Claim(**plain, **{"verdict": "inconclusive", "members": 16, "method": "sign flips", "ratio": True} | fields)
+
+
 def test_what_would_decide_a_claim_in_words():
-    fields = {"recipe": "r", "claim": "c", "paper": "", "measure": "m", "interval": (0.9, 1.3), "members": 16}
-    claim = Claim(**fields, effect=1.1, verdict="inconclusive", scale="laptop", test="sign flips")
+    claim = open_claim(effect=1.1, interval=(0.9, 1.3), reason="seeds")
     assert would_decide(claim, 25) == "~25 seeds"
     assert would_decide(claim, 10**6) == "> 1,000 seeds"
     assert would_decide(claim, None) == "more seeds"
-    assert (
-        would_decide(replace(claim, test="t; but not at each of the 5 settings of 'a'"), None)
-        == "more seeds that choose"
-    )
-    assert would_decide(replace(claim, test="t, two one-sided tests against 1.25"), None) == "more seeds"
-    assert would_decide(replace(claim, effect=None), 25) == "longer runs"
-    assert would_decide(replace(claim, test="t; best at the end of its sweep: lr = 4"), 25) == "a wider sweep"
+    beside = replace(claim, reason="rivals", rivals=Rivals(5, ("a",), False))
+    assert would_decide(beside, None) == "more seeds that choose"
+    assert would_decide(beside, 25) == "~25 seeds"
+    assert would_decide(replace(claim, bounds=(1.25, 0.8)), None) == "more seeds"
+    assert would_decide(replace(claim, reason="budget"), 25) == "longer runs"
+    assert would_decide(replace(claim, reason="edge"), 25) == "a wider sweep"
+    assert would_decide(replace(claim, reason="grid"), 25) == "evaluations closer together"
     assert would_decide(replace(claim, verdict="holds"), None) == ""
 
 
 def test_seeds_that_would_show_that_there_is_no_difference_that_matters():
     """Log ratios of mean 0 and sd .5 at 16 seeds: (1.645 + .84)^2 (.5 / log 1.25)^2 = 31.04, whatever p is."""
     half = 1.96 * 0.5 / 16**0.5
-    fields = {"recipe": "r", "claim": "c", "paper": "", "measure": "within-seed ratio of steps to learn", "members": 32}
     interval = (float(np.exp(-half)), float(np.exp(half)))
-    claim = Claim(
-        **fields, interval=interval, effect=1.0, verdict="inconclusive", scale="laptop", test="sign flips", p_value=1.0,
-        small=(0.8, 1.25),
-    )  # fmt: skip
+    claim = open_claim(interval=interval, effect=1.0, members=32, p_value=1.0, small=(0.8, 1.25))
     assert seeds_for(claim, 16) == 32
     assert seeds_for(replace(claim, small=None), 16) == 10**6
     assert seeds_for(replace(claim, interval=(0.0, None)), 16) == 10**6
@@ -428,22 +424,19 @@ def test_seeds_that_would_decide_an_equivalence_for_it_or_against_it(p_value, ne
     """Its p-value is one-sided. .9 says that the effect is beyond the margin: then seeds contradict, they do not help
     it. (1.645 + .84)^2 / 1.2816^2 of what there is to hold, (1.96 + .84)^2 / 1.2816^2 to be contradicted; this said a
     million for .9. At .98 the test has contradicted it already: its interval is what it waits for."""
-    fields = {"recipe": "r", "claim": "c", "paper": "", "measure": "slope of loss", "members": 16, "scale": "laptop"}
-    test = f"bootstrap, {EQUIVALENCE} against -0.4 and -0.6, 90 % interval"
-    claim = Claim(
-        **fields, interval=(-0.7, -0.59), effect=-0.65, verdict="inconclusive", test=test, p_value=p_value
-    )  # fmt: skip
+    claim = open_claim(interval=(-0.7, -0.59), effect=-0.65, bounds=(-0.4, -0.6), p_value=p_value)
     assert seeds_for(claim, 16) == needed
 
 
 def test_an_effect_with_one_known_end_is_a_bound():
-    fields = {"recipe": "r", "claim": "c", "paper": "", "measure": "ratio of steps", "members": 16, "test": "t"}
-    claim = Claim(**fields, interval=(0.5, 2.0), effect=0.9, verdict="inconclusive", scale="laptop")
+    claim = open_claim(interval=(0.5, 2.0), effect=0.9, estimand="ratio of", unit="steps")
     assert effect_text(claim) == "0.9 [0.5, 2] ratio of steps"
     assert effect_text(replace(claim, interval=(0.5, None))) == "≥ 0.9 [0.5, ∞] ratio of steps"
     assert effect_text(replace(claim, interval=(0.0, 2.0))) == "≤ 0.9 [0, 2] ratio of steps"
     assert effect_text(replace(claim, interval=(0.0, None))) == "0.9 [0, ∞] ratio of steps"
-    assert effect_text(replace(claim, interval=(0.0, 2.0), measure="difference")) == "0.9 [0, 2] difference"
+    assert effect_text(replace(claim, interval=(0.0, 2.0), ratio=False, estimand="difference of")) == (
+        "0.9 [0, 2] difference of steps"
+    )
 
 
 def test_seeds_that_would_decide():

@@ -21,7 +21,7 @@ from pathlib import Path
 from lopsided.cli import main
 
 RECIPE = """
-from lopsided.recipe import *
+from lopsided.recipe import OWN, Ahead, Figure, Recipe, Statement, swept
 from lopsided.core.spec import Spec
 
 STEPS = 3000
@@ -50,7 +50,7 @@ def figure(r):
 recipe = Recipe(
     name=NAME, paper="ours", figure_number="none", question="Are equal arms equal?", about="A/A", threshold=0.95,
     scales={"smoke": (6, 1), "laptop": (SEEDS, 1)}, arms=arms, figure=figure,
-    claims=[Statement("A needs fewer steps than B", "", ahead(A, of=B))],
+    claims=[Statement("A needs fewer steps than B", OWN, Ahead(A, of=B))],
 )
 """
 SEEDS = 12

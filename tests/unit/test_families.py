@@ -7,12 +7,15 @@ import pytest
 from lopsided.stats.families import holm, q_values, shared
 from lopsided.stats.verdict import Claim
 
-PLAIN = Claim("r", "c", "12 times", "ratio", 2.0, (1.5, 3.0), "holds", 16, "laptop", "", 0.01)
+PLAIN = Claim(
+    recipe="r", claim="c", scale="laptop", kind="ahead", source="paper", paper="12 times", estimand="ratio of",
+    unit="steps", effect=2.0, interval=(1.5, 3.0), verdict="holds", members=16, p_value=0.01,
+)  # fmt: skip
 
 
 def test_holm_counts_the_claims_that_cite_a_paper():
     claims = [replace(PLAIN, p_value=p) for p in (0.01, 0.04, 0.02)]
-    ours, untested = replace(PLAIN, paper="not in the paper", p_value=1e-9), replace(PLAIN, p_value=None)
+    ours, untested = replace(PLAIN, source="own", p_value=1e-9), replace(PLAIN, p_value=None)
     assert holm([*claims, ours, untested]) == [
         pytest.approx(0.03),
         pytest.approx(0.04),

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from lopsided.report.matplotlib_draw import draw
 from lopsided.figures.panels import Figure, Panel, metric_label, over_members
+from lopsided.report.matplotlib_draw import draw
 
 
 def test_names_of_moments_are_not_written_over_the_title():

@@ -16,7 +16,7 @@ from lopsided.stats.signflip import centre_interval, sign_flip
 from lopsided.stats.slopes import of_points
 from lopsided.stats.times import Times, median, time_to_learn, time_to_reach
 from lopsided.stats.unpaired import log_rank_scores, permutation_tails
-from lopsided.stats.verdict import Claim, Decision, Statement
+from lopsided.stats.verdict import Claim, Decision, Difference, Look, Rivals
 from tests.reference import calibration
 
 
@@ -176,29 +176,40 @@ def test_a_mean_ratio_near_one_is_negligible():
 
 
 def test_several_places_are_negligible_together():
-    small = Decision("m", 1.0, (0.9, 1.1), "negligible", 8, "t", 0.01)
+    small = Decision("m", "x", 1.0, (0.9, 1.1), "negligible", 8, "t", 0.01)
     assert decisions.everywhere([small, small], ["a", "b"]).verdict == "negligible"
     assert decisions.everywhere([small, small._replace(verdict="holds")], ["a", "b"]).verdict == "inconclusive"
 
 
 def test_of_several_places_the_one_that_contradicts_is_shown():
     open_, held = (
-        Decision("m", 1.1, (0.9, 1.3), "inconclusive", 8, "t", 0.4),
-        Decision("m", 2, (1.5, 3), "holds", 8, "t"),
+        Decision("m", "x", 1.1, (0.9, 1.3), "inconclusive", 8, "t", 0.4),
+        Decision("m", "x", 2, (1.5, 3), "holds", 8, "t"),
     )
-    wrong = Decision("m", 0.5, (0.4, 0.7), "contradicted", 8, "t", 0.02)
+    wrong = Decision("m", "x", 0.5, (0.4, 0.7), "contradicted", 8, "t", 0.02)
     found = decisions.everywhere([open_, wrong, wrong._replace(effect=0.3, p_value=0.01), held], list("abcd"))
     assert (found.verdict, found.effect, found.p_value) == ("contradicted", 0.3, 0.01)
-    assert "contradicted (c), which is shown" in found.test
+    assert found.contradicted_at == "c"
+    assert found.places == (("a", 0.4), ("b", 0.02), ("c", 0.01), ("d", 1.0))
     assert decisions.everywhere([open_, held._replace(p_value=0.01)], list("ab")).effect == 1.1
 
 
 def test_a_paper_number_is_not_replicated_by_a_negligible_difference():
-    claim = Statement("c", "p", lambda _: Decision("ratio", 1.0, (0.9, 1.1), "negligible", 8, "t"), number=2.0)
-    assert claim.decide(None, "r", "laptop").replicates == "not"
-    assert replace(claim, number=1.05).decide(None, "r", "laptop").replicates == "fully"
-    found = replace(claim.decide(None, "r", "laptop"), small=(0.8, 1.25))
-    assert Claim.of_json(json.loads(json.dumps(found.as_json()))) == found
+    claim = replace(Claim.of("c", Decision("ratio of", "x", 1.0, (0.9, 1.1), "negligible", 8, "t")), number=2.0)
+    assert claim.replicates == "not"
+    assert replace(claim, number=1.05).replicates == "fully"
+
+
+def test_a_claim_of_json_is_what_it_was():
+    """Every field, nested ones too."""
+    law = of_points(np.array([8.0, 16.0, 32.0]), np.ones((6, 3)) * np.array([4.0, 2.0, 1.0]))
+    found = decisions.everywhere([decisions.slope_near(law, -1.0, 0.1, "log a against b")], ["here"])
+    claim = replace(
+        Claim.of("c", found), small=(0.8, 1.25), rivals=Rivals(5, ("a", "b"), False), folds_agree=(2, 3),
+        look=Look(1, 2, 8, 0.03), at_edge=("lr = 3",), assumed=("loss",),
+        setting=(Difference("steps", 10, 100), Difference("g", "A", None)),
+    )  # fmt: skip
+    assert Claim.of_json(json.loads(json.dumps(claim.as_json()))) == claim
 
 
 def test_at_least_asks_for_more_than_faster():
@@ -347,7 +358,8 @@ def test_members_that_all_learn_at_one_evaluation_decide_nothing():
     for test in (decisions.faster, decisions.as_fast, decisions.not_ahead):
         found = test(same, same, "steps")
         assert found.verdict == "inconclusive"
-        assert "evaluate more often" in found.test
+        assert "evaluate more often" in found.method
+        assert found.reason == "grid"
     later = Times(np.full(16, 200.0), np.zeros(16, bool))
     assert decisions.faster(later, same, "steps").verdict == "holds"
     assert decisions.as_fast(certain(100), certain(100, seed=1), "steps").verdict == "holds"
@@ -391,7 +403,7 @@ def test_one_member_that_never_learned_leaves_the_gap_of_the_others_known():
     once = Times(np.where(stuck, 5000, medium.time), stuck)
     found = decisions.wider((once, small), (large, small), "steps")
     assert found.verdict == "holds"
-    assert "sign test" in found.test
+    assert "sign test" in found.method
     assert 1 < found.interval[0] < 300 / 130
     assert decisions.wider((large, small), (once, small), "steps").verdict == "contradicted"
     half = Times(medium.time, np.arange(len(medium.time)) % 2 == 0)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lopsided.core.errors import InputError
-from lopsided.report.words import effect_text, test_text
+from lopsided.report.words import effect_text, how_decided
 from lopsided.stats import decisions
 from lopsided.stats.times import Times, falls, time_to_learn
 from lopsided.stats.verdict import Claim, Decision
@@ -49,7 +49,7 @@ class Verdict(NamedTuple):
 
     def __str__(self) -> str:
         c = self.claim
-        return f"{c.claim}: {c.verdict}\n  {effect_text(c)}\n  {test_text(c)}; {c.members} members"
+        return f"{c.claim}: {c.verdict}\n  {effect_text(c)}\n  {how_decided(c)}; {c.members} members"
 
     def __repr__(self) -> str:
         return str(self)
@@ -57,7 +57,7 @@ class Verdict(NamedTuple):
     def _repr_html_(self) -> str:
         c = self.claim
         text = [
-            html.escape(part) for part in (c.claim, c.verdict, effect_text(c), f"{test_text(c)}; {c.members} members")
+            html.escape(part) for part in (c.claim, c.verdict, effect_text(c), f"{how_decided(c)}; {c.members} members")
         ]
         return (
             f'<p>{text[0]}: <b style="color: {COLOURS[c.verdict]}">{text[1]}</b><br>{text[2]}<br>'

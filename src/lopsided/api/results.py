@@ -40,7 +40,8 @@ class Results(StoredResults):
 
     def plot(self, metric: str | None = None, axis: str = "samples") -> Figure:
         """Medians over members with bands from the lowest to the highest, one line an arm."""
-        from lopsided.report import matplotlib_draw, panels
+        from lopsided.figures import panels
+        from lopsided.report import matplotlib_draw
 
         chosen: Any = axis
         panel = panels.curves(self, metric or self.metric, chosen, metric or self.metric)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import cast
 
 from lopsided.claims.recipe import Recipe
 from lopsided.claims.setting import Counterparts, differences, settings_of
 from lopsided.claims.settled import long_enough
 from lopsided.claims.statement import Own, Statement
-from lopsided.core.arms import ArmSpec, kept_name
+from lopsided.core.arms import ArmSpec, ScaleName, kept_name
 from lopsided.results import sweeps
 from lopsided.results.stored import Results
 from lopsided.results.sweeps import Tuned
@@ -34,7 +35,7 @@ def decide(recipe: Recipe, results: Results) -> list[Claim]:
     claims = []
     for statement in recipe.claims:
         found, chosen = found_of(recipe, statement, results), statement.test.chosen(results)
-        others = [found_of(recipe, statement, each).verdict for each in rotated] if chosen else []
+        others: list[Verdict] = [found_of(recipe, statement, each).verdict for each in rotated] if chosen else []
         claims.append(qualified(recipe, statement, results, found, chosen, others))
     return claims
 
@@ -117,7 +118,7 @@ def papers(recipe: Recipe) -> Counterparts:
 def _planned(recipe: Recipe, results: Results, name: str) -> ArmSpec:
     """An arm as it was trained, with the function that makes it at other settings. (An arm that a longer sweep added is
     made as its neighbours are.)"""
-    arm, plan = results.arms[name], recipe.arms_at(results.scale)
+    arm, plan = results.arms[name], recipe.arms_at(cast(ScaleName, results.scale))
     alike = (each for each in plan.values() if kept_name(each.coordinates, each.swept) == sweeps.kept_name(arm))
     make = plan[name].make if name in plan else next((each.make for each in alike), None)
     return ArmSpec(arm.spec, arm.coordinates, arm.swept, make)

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from math import inf
-from typing import Any
+from typing import Any, cast
 
 from lopsided.claims.statement import Statement
 from lopsided.core.arms import SCALES, ArmSpec, Scale, ScaleName
-from lopsided.core.errors import InputError
+from lopsided.core.errors import InputError, unknown
 from lopsided.core.spec import Spec
 from lopsided.figures.panels import Figure
 from lopsided.results.stored import Results
@@ -81,6 +81,12 @@ class Recipe:
     def specs(self, scale: ScaleName) -> dict[str, Spec]:
         """Specs by the arm's name."""
         return {name: each.spec for name, each in self.arms_at(scale).items()}
+
+    def scale_named(self, name: str) -> ScaleName:
+        """One of the recipe's scales. Raises `InputError` with the nearest name for anything else."""
+        if name not in self.scales:
+            raise unknown(f"scale of {self.name}", name, self.scales)
+        return cast(ScaleName, name)
 
     def listed(self, results: Results) -> Sequence[str]:
         """Names of the arms that tables list."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from lopsided.claims.places import Placed
 from lopsided.core.arms import ArmSpec, kept_name
@@ -56,6 +56,29 @@ def differences(arms: Sequence[ArmSpec], paper: Counterparts) -> tuple[Differenc
             if one != two and field not in chosen:
                 found.setdefault((field, repr(one), repr(two)), Difference(field, one, two))
     return tuple(found.values())
+
+
+class Apart(NamedTuple):
+    """A difference from the paper's setting, and the arms that have it."""
+
+    difference: Difference
+    arms: tuple[str, ...]
+    """Names without swept settings; empty: all arms."""
+
+
+def apart(arms: Mapping[str, ArmSpec], paper: Mapping[str, ArmSpec]) -> list[Apart]:
+    """In which fields a recipe's arms differ from their counterparts at the paper's scale; those of all arms first."""
+    counterparts = Counterparts(paper)
+    first: dict[str, ArmSpec] = {}
+    for arm in arms.values():
+        first.setdefault(kept_name(arm.coordinates, arm.swept), arm)
+    found: dict[tuple[str, str, str], tuple[Difference, list[str]]] = {}
+    for name, arm in first.items():
+        for each in differences([arm], counterparts):
+            key = each.field, repr(each.here), repr(each.paper)
+            found.setdefault(key, (each, []))[1].append(name)
+    rows = [Apart(each, () if len(names) == len(first) else tuple(names)) for each, names in found.values()]
+    return sorted(rows, key=lambda row: bool(row.arms))
 
 
 def _chosen(arm: ArmSpec) -> set[str]:

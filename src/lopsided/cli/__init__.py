@@ -149,6 +149,32 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
 
 
 @app.command
+def diff(recipe: str, *, scale: str = "laptop", as_json: Json = False) -> None:
+    """How far a recipe's setting is from the paper's own: every field in which their specs differ.
+
+    Parameters
+    ----------
+    recipe
+        Name of a recipe, or FILE.py.
+    scale
+        Compared with the scale `paper`.
+    """
+    from lopsided.claims.setting import apart
+    from lopsided.report.terminal import difference_table
+    from lopsided.runs.targets import find
+
+    asked = find(recipe)
+    if "paper" not in asked.scales:
+        raise InputError(f"diff: {asked.name} has no scale 'paper'; it has {', '.join(asked.scales)}")
+    rows = apart(asked.arms_at(asked.scale_named(scale)), asked.arms_at("paper"))
+    if as_json:
+        found = [{**row.difference._asdict(), "arms": list(row.arms) or None} for row in rows]
+        print_json({"recipe": asked.name, "scale": scale, "differences": found, "assumptions": dict(asked.assumptions)})
+        return
+    difference_table(asked.name, scale, rows, asked.assumptions)
+
+
+@app.command
 def query(sql: str, /, *, out: Out = OUT, as_json: Json = False) -> None:
     """Ask the store in SQL: `rows` (spec, seed, step, samples, …, metric, value), `members` and `arms`.
 

@@ -121,14 +121,13 @@ def surface(each: Arm, title: str) -> Contour:
 
 
 def figure(r: Results) -> Figure:
-    of = world(r)
+    of = {skills: world(r, skills) for skills in ("uniform", "power law")}
     panels: list[Any] = [curves(r, "test/accuracy", "samples", "Held-out questions")]
     losses = [f"bin{b}/loss" for b in range(1, GROUPS + 1)]
     panels += [
-        curves(r, losses, "samples", f"Loss by rank bin: {skills}", arms=[of[skills].name])
-        for skills in ("uniform", "power law")
+        curves(r, losses, "samples", f"Loss by rank bin: {skills}", arms=[each.name]) for skills, each in of.items()
     ]
-    panels += [surface(of[skills], f"Loss on a plane: {skills}") for skills in ("uniform", "power law")]
+    panels += [surface(each, f"Loss on a plane: {skills}") for skills, each in of.items()]
     return Figure("Multi-hop questions: who is the mentor of the teacher of Bob?", panels)
 
 

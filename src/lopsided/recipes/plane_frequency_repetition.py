@@ -116,7 +116,7 @@ def learns_more(high: float, low: float):
 
 def figure(r: Results) -> Figure:
     alphas, columns = ALPHAS[r.scale], [*SIZES[r.scale], FRESH, GROWING]
-    cells = [[at(r, a, data) for data in columns] for a in alphas]
+    cells = [[times(r.arm(alpha=a, data=data)) for data in columns] for a in alphas]
     cost = np.array([[each.median for each in row] for row in cells])
     learned = np.array([[1 - each.censored.mean() for each in row] for row in cells])
     known = np.log10(np.where(np.isfinite(cost), cost, np.nan))
@@ -126,8 +126,8 @@ def figure(r: Results) -> Figure:
     labels = "distinct samples", "exponent of the skills' law"
     lines = []
     for i, a in enumerate(alphas[:: max(1, len(alphas) // 5)]):
-        fresh = at(r, a, FRESH).median
-        few = np.array([at(r, a, size).median for size in SIZES[r.scale]])
+        fresh = times(r.arm(alpha=a, data=FRESH)).median
+        few = np.array([times(r.arm(alpha=a, data=size)).median for size in SIZES[r.scale]])
         ratio = np.where(np.isfinite(few), few, np.nan) / fresh
         lines.append(over_members(f"exponent {a:g}", np.array(SIZES[r.scale], float), ratio[None], i))
     title = "Few distinct samples against fresh ones"

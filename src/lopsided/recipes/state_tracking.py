@@ -64,6 +64,11 @@ def late(each):
     return each.metric("test/accuracy")[:, last].mean(1) / each.setting("task.chance")
 
 
+def learned(skills: str) -> Reaches:
+    """When an arm has learned the task."""
+    return Reaches({"skills": skills}, "test/accuracy", LEARNED)
+
+
 def late_at(at: At) -> Measured:
     """The accuracy late in the run of the arm at these coordinates."""
     return Measured(lambda r: late(r.arm(**at)), at, level_of="test/accuracy")
@@ -113,7 +118,7 @@ recipe = Recipe(
         Statement(
             "annealing the exponent to 0 reaches 90 % uniform-test accuracy with less compute than the fixed exponent",
             OWN,
-            Ahead(*(Reaches({"skills": s}, "test/accuracy", LEARNED) for s in ("annealed", "power law")), "samples"),
+            Ahead(learned("annealed"), of=learned("power law"), axis="samples"),
             history="the window of annealing was set again after the first rows (LOG.md)",
         ),
     ],

@@ -17,7 +17,7 @@ from lopsided.figures.panels import Figure
 from lopsided.report.plotly_draw import panel_html
 from lopsided.report.summary import arm_summaries
 from lopsided.report.text import number, rules, to_learn, took
-from lopsided.report.words import counts_text, effect_text, paper_text, setting_text, test_text
+from lopsided.report.words import counts_text, effect_text, how_decided, paper_text, setting_text
 from lopsided.results.stored import Results
 from lopsided.stats.verdict import Claim
 
@@ -69,7 +69,7 @@ def write_page(path: Path, template: str, **values: Any) -> Path:
     environment.filters |= {
         "number": number,
         "effect": effect_text,
-        "test": test_text,
+        "test": how_decided,
         "paper": paper_text,
         "setting": setting_text,
         "to_learn": to_learn,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +17,16 @@ from rich.table import Table
 from lopsided.claims.counts import counts
 from lopsided.report.console import console as _console
 from lopsided.report.text import duration, number, rules, to_learn
-from lopsided.report.words import claim_rows, counts_text, setting_text, would_decide
+from lopsided.report.words import claim_rows, counts_text, ratio_text, settings_text, value_text, would_decide
 
 if TYPE_CHECKING:
+    from lopsided.claims.setting import Apart
     from lopsided.stats.verdict import Claim
 
+MOST_ARMS = 3
+"""Arms of a difference that are named."""
+MOST_DIFFERENCES = 10
+"""Differences from the paper's setting that are said below a table."""
 MOST_WORKERS = 8
 """Workers that are named."""
 COLOURS = {
@@ -89,13 +94,32 @@ def claim_table(claims: Sequence[Claim], with_recipe: bool = True, needed: Seque
         said = f"[{COLOURS[verdict]}]{verdict}[/]"
         if needed and (waits := would_decide(claim, seeds)):
             said += f"\n[dim]{waits}[/]"
-        apart = setting_text(claim)
-        paper = escape(paper) + (f"\n[dim]here: {escape(apart)}[/]" if apart else "")
-        shown = [escape(text), escape(effect), said, paper]
+        shown = [escape(text), escape(effect), said, escape(paper)]
         table.add_row(*([f"{claim.recipe} ({claim.scale})"] if with_recipe else []), *shown)
-    _console().print(table)
+    console = _console()
+    console.print(table)
+    for recipe in dict.fromkeys(claim.recipe for claim in claims):
+        apart = settings_text([claim for claim in claims if claim.recipe == recipe], MOST_DIFFERENCES)
+        if apart:
+            console.print(f"[dim]{escape(recipe)}, against the paper: {escape(apart)} (lopsided diff {recipe})[/]")
     for line in counts_text(counts(claims)):
-        _console().print(f"[dim]{line}[/]")
+        console.print(line)
+
+
+def difference_table(recipe: str, scale: str, rows: Sequence[Apart], assumptions: Mapping[str, str]) -> None:
+    """`lopsided diff`."""
+    console = _console()
+    title = f"{recipe}: {scale} against the paper's own numbers"
+    table = Table(box=SIMPLE_HEAD, title=title, title_justify="left")
+    for column in ("field", "here", "paper", "ratio", "arms"):
+        table.add_column(column)
+    for row in rows:
+        each = row.difference
+        arms = "all" if not row.arms else "; ".join(row.arms[:MOST_ARMS]) + (" …" if len(row.arms) > MOST_ARMS else "")
+        table.add_row(*map(escape, (each.field, value_text(each.here), value_text(each.paper), ratio_text(each), arms)))
+    console.print(table if rows else f"{title}: no difference.")
+    for field, why in assumptions.items():
+        console.print(f"Assumed, as the paper does not give it: [bold]{escape(field)}[/]: {escape(why)}")
 
 
 def outcome(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite
 from typing import Any
 
 from lopsided.claims.counts import Counts
@@ -44,7 +43,7 @@ def paper_text(claim: Claim) -> str:
     return f"{claim.paper} ({claim.figure})" if claim.figure else claim.paper
 
 
-def test_text(claim: Claim) -> str:
+def how_decided(claim: Claim) -> str:
     """How the claim was decided, in one line; empty for one that was not run."""
     if claim.verdict == "not run":
         return ""
@@ -134,28 +133,41 @@ def would_decide(claim: Claim, seeds: int | None) -> str:
 
 def setting_text(claim: Claim, most: int = MOST_DIFFERENCES) -> str:
     """How far the setting is from the paper's: `steps 1/50, width 1/4, group A5 for S5, loss as assumed`."""
-    said = list(dict.fromkeys(difference_text(each) for each in claim.setting))
+    return settings_text([claim], most)
+
+
+def settings_text(claims: Sequence[Claim], most: int = MOST_DIFFERENCES) -> str:
+    """How far the settings of several claims of one recipe are from the paper's, taken together; steps first."""
+    every = sorted((each for claim in claims for each in claim.setting), key=lambda each: each.field != "steps")
+    said = list(dict.fromkeys(map(difference_text, every)))
     more = [f"{len(said) - most} more"] if len(said) > most else []
-    assumed = [f"{_name(field)} as assumed" for field in claim.assumed]
+    assumed = dict.fromkeys(f"{_name(field)} as assumed" for claim in claims for field in claim.assumed)
     return ", ".join([*said[:most], *more, *assumed])
 
 
 def difference_text(each: Difference) -> str:
     """`steps 1/50` for numbers, `group A5 for S5` for what is none."""
-    here, paper, name = each.here, each.paper, _name(each.field)
-    if all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in (here, paper)) and here > 0 and paper > 0:
-        return f"{name} {_factor(here / paper)}"
-    return f"{name} {_value(here)} for {_value(paper)}"
+    name, ratio = _name(each.field), ratio_text(each)
+    return f"{name} {ratio}" if ratio else f"{name} {value_text(each.here)} for {value_text(each.paper)}"
 
 
-def _factor(ratio: float) -> str:
-    if not isfinite(ratio):
-        return "?"
+def ratio_text(each: Difference) -> str:
+    """`1/50` or `x2` of two positive numbers; empty for anything else, and for numbers less than a factor 2 apart,
+    which say more as they are."""
+    pair = (each.here, each.paper)
+    if any(isinstance(v, bool) or not isinstance(v, (int, float)) or v <= 0 for v in pair):
+        return ""
+    ratio = each.here / each.paper
+    if 0.5 < ratio < 2:
+        return ""
     return f"1/{1 / ratio:.3g}" if ratio < 1 else f"x{ratio:.3g}"
 
 
-def _value(value: Any) -> str:
-    return "none" if value is None else number(value) if isinstance(value, float) else str(value)
+def value_text(value: Any) -> str:
+    """A setting's value; a dash where there is none."""
+    if value is None:
+        return "–"
+    return number(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
 
 
 def _name(field: str) -> str:

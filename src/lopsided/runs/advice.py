@@ -177,7 +177,7 @@ def advise(
 
 def curves(found: Advised, store: Store, goal: Goal) -> Panel:
     """The goal's metric of every shape against samples, over all of its seeds."""
-    from lopsided.report import panels
+    from lopsided.figures import panels
 
     seeds = {name: tuple(of) for name, of in found.scores.items()}
     results = load(store, "advice", "library", found.specs, seeds)

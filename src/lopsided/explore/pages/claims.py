@@ -11,7 +11,7 @@ from lopsided.claims.counts import counts
 from lopsided.explore.pages.parts import COLOURS, KEPT, choose, labelled, table, verdict
 from lopsided.explore.verdicts import Checked, Verdicts
 from lopsided.report.text import number
-from lopsided.report.words import counts_text, effect_text, paper_text, setting_text, test_text, would_decide
+from lopsided.report.words import counts_text, effect_text, how_decided, paper_text, setting_text, would_decide
 
 ALL = "all"
 GRADES = {ALL: "all", "fully": "fully", "in direction": "in direction", "not": "not", "no number": "no number"}
@@ -114,12 +114,14 @@ def _claims(row: Checked, places: list[int], address: str) -> html.Section:
             said.append(html.Small(f"paper's number: {claim.replicates}"))
         if waits := would_decide(claim, seeds):
             said.append(html.Small(f"would decide it: {waits}"))
-        paper = [paper_text(claim) if claim.number is None else f"{paper_text(claim)} ({number(claim.number)})"]
+        paper: list[Any] = [
+            paper_text(claim) if claim.number is None else f"{paper_text(claim)} ({number(claim.number)})"
+        ]
         if apart := setting_text(claim):
             paper.append(html.Small(f"our setting: {apart}"))
         measured: list[Any] = [effect_text(claim)]
         trivial = f"near-trivial: {claim.near_trivial}" if claim.near_trivial else ""
-        more = [each for each in (test_text(claim), claim.history, trivial) if each]
+        more = [each for each in (how_decided(claim), claim.history, trivial) if each]
         if more:
             measured.append(html.Details([html.Summary("test"), *[html.P(each) for each in more]]))
         lines.append((claim.claim, measured, said, paper))
