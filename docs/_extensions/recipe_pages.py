@@ -11,9 +11,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from lopsided.claims.counts import counts as counted
 from lopsided.core.flat import flat as settings_by_path
 from lopsided.core.registry import registered
-from lopsided.report.text import claim_rows, would_decide
+from lopsided.report.words import claim_rows, counts_text, how_decided, paper_text, settings_text, would_decide
 from lopsided.runs.catalog import COSTS
 from lopsided.stats.families import holm, q_values, shared
 from lopsided.stats.verdict import DECIDED, Claim
@@ -22,6 +23,7 @@ DOCS = Path(__file__).parents[1]
 RESULTS = DOCS / "results.json"
 AT_PAPER_SCALE = DOCS / "paper-results.json"
 COUNTED: dict[str, Any] = json.loads(COSTS.read_text(encoding="utf-8"))
+MOST_DIFFERENCES = 12
 ORDER = (*DECIDED, "inconclusive", "not run")
 COLUMNS = "| claim | measured, 95 % interval | verdict | the paper |\n|---|---|---|---|"
 
@@ -85,9 +87,12 @@ def page(recipe: Any, claims: list[Claim], run: dict[str, Any] | None) -> str:
 
 def verdicts(recipe: Any, claims: list[Claim], run: dict[str, Any] | None) -> str:
     if run is None:
-        said = "\n".join(f"- {s.claim} (the paper: {s.paper})" for s in recipe.claims)
+        waiting = [s.not_run(recipe.name, "laptop") for s in recipe.claims]
+        said = "\n".join(f"- {claim.claim} (the paper: {paper_text(claim)})" for claim in waiting)
         return f"`docs/results.json` has no run of this recipe yet. It claims:\n\n{said}"
-    return f"{source(run)}\n\n{table(claims)}\n\n{tests(claims)}"
+    apart = settings_text(claims, MOST_DIFFERENCES)
+    where = f"Against the paper: {_safe((apart,))[0]} (`lopsided diff {recipe.name}`)." if apart else ""
+    return "\n\n".join(filter(None, [source(run), table(claims), where, *counts_text(counted(claims)), tests(claims)]))
 
 
 def source(run: dict[str, Any]) -> str:
@@ -104,8 +109,12 @@ def tests(claims: list[Claim]) -> str:
     """How every verdict came about, folded away."""
     lines = []
     for claim, adjusted in zip(claims, holm(claims), strict=True):
-        said = [claim.test, f"p = {adjusted:.2g} among this recipe's claims (Holm)" if adjusted is not None else ""]
+        said = [
+            how_decided(claim),
+            f"p = {adjusted:.2g} among this recipe's claims (Holm)" if adjusted is not None else "",
+        ]
         said += [f"replicates the paper's number: {claim.replicates}" if claim.replicates else "", claim.history]
+        said += [f"near-trivial: {claim.near_trivial}" if claim.near_trivial else ""]
         (line,) = _safe((f"{claim.claim}: {'; '.join(filter(None, said))}.",))
         lines.append(f"- {line}")
     return "<details><summary>How each was decided</summary>\n\n" + "\n".join(lines) + "\n\n</details>"
@@ -167,10 +176,12 @@ def matrix(claims: dict[str, list[Claim]], runs: dict[str, Any]) -> str:
     tested = sum(counts[v] for v in ORDER[:-1])
     text = [
         "# What held, what did not",
-        f"{tested} claims of {len(runs)} recipes were tested at `laptop` scale, on settings smaller than the papers': "
-        f"**{counts['holds']} hold, {counts['contradicted']} are contradicted, {counts['negligible']} are of a "
-        f"negligible difference (if any, one below 25 %, or below what the claim names), {counts['inconclusive']} are "
-        f"inconclusive**. {counts['not run']} more wait for their run. The pages on [frequency](frequency.md), "
+        f"{tested} claims of {len(runs)} recipes were tested at `laptop` scale, on settings smaller than the papers'. "
+        + " ".join(f"**{line}**" for line in counts_text(counted(every))[:2])
+        + " "
+        + " ".join(counts_text(counted(every))[2:])
+        + " A negligible difference, if there is any, is one below 25 %, or below what the claim names. "
+        f"{counts['not run']} more wait for their run. The pages on [frequency](frequency.md), "
         "[strength](strength.md) and repetition ([perceptrons](repetition.md), "
         "[transformers](repetition-transformers.md)) say what we make of them.",
         "Every row was printed by `lopsided check --json` from stored rows: an effect with its 95 % interval, decided "

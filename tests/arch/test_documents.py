@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from lopsided.claims.counts import counts
+from lopsided.stats.verdict import Claim
+
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 PAGES = {"README": README, "quickstart": (ROOT / "docs/quickstart.md").read_text()}
@@ -123,8 +126,11 @@ def test_the_results_file_speaks_of_the_recipes_as_they_are():
     from lopsided.core.registry import registered
 
     data = json.loads((ROOT / "docs/results.json").read_text())
-    said = [(c["recipe"], c["claim"], c["paper"]) for c in data["claims"]]
-    assert said == [(r.name, s.claim, s.paper) for r in registered("recipe").values() for s in r.claims]
+    fields = ("recipe", "claim", "kind", "source", "paper", "figure", "number", "near_trivial", "history")
+    said = [tuple(c[field] for field in fields) for c in data["claims"]]
+    every = [s.not_run(r.name, "laptop") for r in registered("recipe").values() for s in r.claims]
+    assert said == [tuple(getattr(claim, field) for field in fields) for claim in every]
+    assert data["counts"] == counts([Claim.of_json(c) for c in data["claims"]]).as_json()
     assert set(data["runs"]) == {c["recipe"] for c in data["claims"] if c["verdict"] != "not run"}
 
 
@@ -132,7 +138,7 @@ def test_the_pages_of_recipes_have_the_numbers_of_the_file(tmp_path, monkeypatch
     monkeypatch.syspath_prepend(str(ROOT / "docs/_extensions"))
     import recipe_pages
 
-    from lopsided.report.text import claim_rows
+    from lopsided.report.words import claim_rows
 
     recipe_pages.write(tmp_path)
     claims, runs = recipe_pages.results()

@@ -73,7 +73,7 @@ def test_looks_go_on_for_open_claims_and_the_arms_that_they_read(tmp_path):
     assert faster.look == Look(1, 2, 8, level(0, LOOKS))
     assert f"look 1 of 2, 8 seeds, level {level(0, LOOKS):.3g}" in how_decided(faster)
     assert equal.verdict == "inconclusive"
-    assert equal.look[:3] == (2, 2, 16)
+    assert (equal.look.number, equal.look.seeds) == (2, 16)
     assert (state.looks, state.seeds, state.wanted) == (2, 16, ())
     complete = [digest for digest, _ in Store(tmp_path).complete()]
     trained = {name: complete.count(s.content_hash()) for name, s in asked.grown(store.as_of_now())[0].arms.items()}
@@ -168,10 +168,10 @@ def test_a_look_in_hand_leaves_the_claims_of_the_last_one(tmp_path):
         until_decided(asked, store, looks=LOOKS, runner=until_the_others)
     state = looked(asked, store.as_of_now())
     assert (state.looks, state.seeds) == (1, 8)
-    assert all(claim.look[:3] == (1, 2, 8) for claim in state.claims)
+    assert all((claim.look.number, claim.look.seeds) == (1, 8) for claim in state.claims)
     state, _ = until_decided(asked, Store(tmp_path))
     assert [claim.verdict for claim in state.claims] == ["holds", "inconclusive"]
-    assert all(claim.look[:3] == (2, 2, 16) for claim in state.claims)
+    assert all((claim.look.number, claim.look.seeds) == (2, 16) for claim in state.claims)
 
 
 def test_no_seeds_are_trained_for_a_claim_at_an_end_of_its_sweep(tmp_path):

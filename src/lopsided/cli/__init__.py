@@ -159,6 +159,8 @@ def diff(recipe: str, *, scale: str = "laptop", as_json: Json = False) -> None:
     scale
         Compared with the scale `paper`.
     """
+    from dataclasses import asdict
+
     from lopsided.claims.setting import apart
     from lopsided.report.terminal import difference_table
     from lopsided.runs.targets import find
@@ -168,7 +170,7 @@ def diff(recipe: str, *, scale: str = "laptop", as_json: Json = False) -> None:
         raise InputError(f"diff: {asked.name} has no scale 'paper'; it has {', '.join(asked.scales)}")
     rows = apart(asked.arms_at(asked.scale_named(scale)), asked.arms_at("paper"))
     if as_json:
-        found = [{**row.difference._asdict(), "arms": list(row.arms) or None} for row in rows]
+        found = [{**asdict(row.difference), "arms": list(row.arms) or None} for row in rows]
         print_json({"recipe": asked.name, "scale": scale, "differences": found, "assumptions": dict(asked.assumptions)})
         return
     difference_table(asked.name, scale, rows, asked.assumptions)

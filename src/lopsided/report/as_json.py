@@ -4,14 +4,35 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from typing import Any
 
 
 def print_json(document: Any) -> None:
-    """One JSON document on standard output, nothing else."""
-    json.dump(_finite(document), sys.stdout, indent=1, allow_nan=False, default=str)
-    sys.stdout.write("\n")
+    """One JSON document on standard output, nothing else; of its lists and objects, one entry a line."""
+    print(as_text(_finite(document)))
+
+
+def as_text(document: Any) -> str:
+    """JSON that a difference of files shows line by line, and that is no longer than it has to be."""
+    if not isinstance(document, dict):
+        return json.dumps(document, indent=1, allow_nan=False, default=str)
+    return _object({key: _entries(value) for key, value in document.items()})
+
+
+def _entries(value: Any) -> str:
+    if isinstance(value, list) and any(isinstance(each, dict) for each in value):
+        return "[\n" + ",\n".join(map(_line, value)) + "\n]"
+    if isinstance(value, dict) and any(isinstance(each, dict) for each in value.values()):
+        return _object({key: _line(each) for key, each in value.items()})
+    return _line(value)
+
+
+def _object(items: dict[str, str]) -> str:
+    return "{\n" + ",\n".join(f"{json.dumps(key)}: {text}" for key, text in items.items()) + "\n}"
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, allow_nan=False, ensure_ascii=False, default=str)
 
 
 def _finite(value: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple
 
 Verdict = Literal["holds", "contradicted", "negligible", "inconclusive", "not run"]
 """`negligible`: the claim is of a difference, and a difference, if any, is too small to matter (below 25 % for ratios,
@@ -18,7 +18,8 @@ Reason = Literal["", "budget", "seeds", "edge", "rivals", "grid"]
 be as good and lead to another verdict, evaluations too far apart."""
 
 
-class Window(NamedTuple):
+@dataclass(frozen=True)
+class Window:
     """The stretch that a power law was fitted on."""
 
     begins: float
@@ -27,7 +28,8 @@ class Window(NamedTuple):
     """What is counted along it."""
 
 
-class Rivals(NamedTuple):
+@dataclass(frozen=True)
+class Rivals:
     """Other settings that a verdict had to hold at, too."""
 
     settings: int
@@ -36,7 +38,8 @@ class Rivals(NamedTuple):
     agree: bool
 
 
-class Look(NamedTuple):
+@dataclass(frozen=True)
+class Look:
     """The planned look at which a claim was tested last."""
 
     number: int
@@ -45,7 +48,8 @@ class Look(NamedTuple):
     level: float
 
 
-class Difference(NamedTuple):
+@dataclass(frozen=True)
+class Difference:
     """A field in which the arms that a claim reads differ from the paper's."""
 
     field: str
@@ -101,6 +105,9 @@ NOT_RUN = Decision("", "", None, (None, None), "not run", 0, "")
 @dataclass(frozen=True, kw_only=True)
 class Claim:
     """One falsifiable sentence with what was measured. Fields from `estimand` to `reason` are those of `Decision`."""
+
+    __pydantic_config__: ClassVar = {"use_attribute_docstrings": True}
+    """For the JSON Schema, which pydantic makes (`lopsided.report.schema`)."""
 
     recipe: str
     claim: str
@@ -176,12 +183,8 @@ class Claim:
         return "fully" if inside else "in direction"
 
     def as_json(self) -> dict[str, Any]:
-        """Every field, and what follows from them (`docs/claims.schema.json`)."""
-        data = asdict(self)
-        for key in ("window", "rivals", "look"):
-            data[key] = None if data[key] is None else getattr(self, key)._asdict()
-        data["setting"] = [each._asdict() for each in self.setting]
-        return {**data, "rivals_disagree": self.rivals_disagree, "replicates": self.replicates}
+        """Every field, and what follows from them (`lopsided.report.schema`)."""
+        return {**asdict(self), "rivals_disagree": self.rivals_disagree, "replicates": self.replicates}
 
     @classmethod
     def of(cls, said: str, found: Decision) -> Claim:
@@ -202,7 +205,6 @@ class Claim:
 
 
 DECISION_FIELDS = tuple(name for name in Decision._fields if name != "needs")
-REASONS: tuple[Reason, ...] = get_args(Reason)
 
 
 def _tuples(value: Any) -> Any:

@@ -1,0 +1,50 @@
+"""The JSON Schema of decided claims: of `lopsided check --json`, and of the results files that it makes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from lopsided.claims.counts import Counts
+from lopsided.stats.verdict import Claim
+
+DERIVED = {
+    "rivals_disagree": {"type": "boolean", "description": "Whether a rival setting leads to another verdict."},
+    "replicates": {
+        "enum": ["fully", "in direction", "not", ""],
+        "description": "Whether the paper's number is measured again; empty if there is none or nothing is decided.",
+    },
+    "seeds_needed": {
+        "anyOf": [{"type": "integer"}, {"type": "null"}],
+        "description": "Seeds an arm that would probably decide an open claim.",
+    },
+}
+"""What follows from a claim's fields, and stands beside them."""
+
+
+def claims_schema() -> dict[str, Any]:
+    """The schema of a whole document: claims, their counts, and the runs that they come from."""
+    claim = TypeAdapter(Claim).json_schema(mode="serialization", ref_template="#/$defs/{model}")
+    inner = claim.pop("$defs", {})
+    claim["properties"] |= DERIVED
+    claim |= {"required": sorted(claim["properties"]), "additionalProperties": False}
+    counts = TypeAdapter(Counts).json_schema(mode="serialization")
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Claims as lopsided decides them",
+        "type": "object",
+        "properties": {
+            "claims": {"type": "array", "items": {"$ref": "#/$defs/Claim"}},
+            "counts": counts,
+            "runs": {"type": "object", "description": "By recipe: scale, seeds, and what made the rows."},
+        },
+        "required": ["claims", "counts", "runs"],
+        "$defs": {**inner, "Claim": claim},
+    }
+
+
+if __name__ == "__main__":
+    Path("docs/claims.schema.json").write_text(json.dumps(claims_schema(), indent=1, ensure_ascii=False) + "\n")
