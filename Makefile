@@ -44,7 +44,7 @@ notebooks: $(DOCS)
 
 # What `lopsided list` shows, after a recipe was changed.
 catalog: $(INSTALLED)
-	$(BIN)/python -m lopsided.runs.catalog
+	$(BIN)/python -m lopsided.study.catalog
 
 # Verdicts of every recipe that FOLDER has runs of, for the pages.
 FOLDER ?= lopsided-runs

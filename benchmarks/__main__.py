@@ -18,7 +18,7 @@ devices.setup(1 << 20)
 import jax  # noqa: E402
 
 from benchmarks import attention, data, heat_map, language, overhead, perceptron, population, transformer  # noqa: E402
-from lopsided.runs.peak import peaks  # noqa: E402
+from lopsided.price.peak import peaks  # noqa: E402
 
 
 def main() -> None:

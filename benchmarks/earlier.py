@@ -41,8 +41,8 @@ import importlib.util, sys
 from lopsided.core.spec import Spec
 from lopsided.store.parts import Store
 from pathlib import Path
-if importlib.util.find_spec("lopsided.runs"):
-    from lopsided.runs.worker import run
+if importlib.util.find_spec("lopsided.study"):
+    from lopsided.work.worker import run
 else:
     from lopsided.run import run
 seeds, *specs = Path(sys.argv[1]).read_text().splitlines()

@@ -23,10 +23,10 @@ from benchmarks.store import SPEC
 from lopsided.core.provenance import provenance
 from lopsided.core.spec import Spec
 from lopsided.explore.server import Explorer
-from lopsided.runs.manifest import Manifest, differing, write
 from lopsided.store.files import canonical, digest
 from lopsided.store.parts import FORMAT, Store, job_name
 from lopsided.store.rows import COLUMNS
+from lopsided.study.manifest import Manifest, differing, write
 
 MEMBERS = 8
 """Members of a part."""

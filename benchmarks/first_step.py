@@ -19,7 +19,7 @@ RECIPES = ("small-vs-large", "biased-online", "norm-growth", "state-tracking", "
 TURNS = 3
 CHILD = """
 import os, sys
-from lopsided.runs.clock import Clock
+from lopsided.work.clock import Clock
 def ends(clock, engine):
     print("begins", flush=True)
     os._exit(0)

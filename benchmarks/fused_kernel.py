@@ -27,7 +27,7 @@ from lopsided.core.engine import Member
 from lopsided.engines import devices, ensemble, program
 from lopsided.engines.ensemble import Ensemble
 from lopsided.models.mlp import Perceptron
-from lopsided.runs.recipe_run import prepare
+from lopsided.study.recipe_run import prepare
 
 MEMBERS = 64
 ARMS = (("small-vs-large", 0, 150), ("bias-removal", -1, 100), ("set-size", 0, 6000))

@@ -8,8 +8,8 @@ from benchmarks.measure import paired, rate
 from lopsided.core.engine import Member
 from lopsided.core.spec import Spec
 from lopsided.engines.ensemble import Ensemble
-from lopsided.runs.worker import run
 from lopsided.store.parts import Store
+from lopsided.work.worker import run
 
 MEMBERS, STEPS, EVERY = 256, 8000, 400
 

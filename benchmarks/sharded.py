@@ -24,9 +24,9 @@ from lopsided.core.provenance import provenance
 from lopsided.core.spec import Spec
 from lopsided.engines.ensemble import Ensemble
 from lopsided.engines.sharded import Sharded
-from lopsided.runs.commits import Commits
 from lopsided.store.leases import Holder, Leases
 from lopsided.store.parts import Store
+from lopsided.work.commits import Commits
 
 OVER = 8
 MICRO_BATCH = 256

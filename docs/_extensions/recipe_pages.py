@@ -15,9 +15,9 @@ from lopsided.claims.counts import counts as counted
 from lopsided.core.flat import flat as settings_by_path
 from lopsided.core.registry import registered
 from lopsided.report.words import claim_rows, counts_text, how_decided, paper_text, settings_text, would_decide
-from lopsided.runs.catalog import COSTS
 from lopsided.stats.families import holm, q_values, shared
 from lopsided.stats.verdict import DECIDED, Claim
+from lopsided.study.catalog import COSTS
 
 DOCS = Path(__file__).parents[1]
 RESULTS = DOCS / "results.json"

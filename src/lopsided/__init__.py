@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lopsided import data, models, optim, plans, probes, skills, stats, tasks, theory
+    from lopsided.advise.any_training import Advised, advise
     from lopsided.api.batches import batches
     from lopsided.api.checking import check
     from lopsided.api.comparing import Comparison, Curves, compare
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from lopsided.core.errors import InputError
     from lopsided.core.registry import register
     from lopsided.core.spec import Spec
-    from lopsided.runs.any_training import Advised, advise
     from lopsided.store.parts import Store
 
 __all__ = [
@@ -62,8 +62,8 @@ __all__ = [
 ]
 
 _WHERE = {
-    "Advised": "lopsided.runs.any_training",
-    "advise": "lopsided.runs.any_training",
+    "Advised": "lopsided.advise.any_training",
+    "advise": "lopsided.advise.any_training",
     "Comparison": "lopsided.api.comparing",
     "Curves": "lopsided.api.comparing",
     "InputError": "lopsided.core.errors",

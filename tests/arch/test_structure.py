@@ -12,7 +12,7 @@ import pytest
 
 from lopsided.core import registry
 from lopsided.core.code import COMPUTES
-from lopsided.runs import catalog
+from lopsided.study import catalog
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -135,7 +135,7 @@ def test_no_pickle():
 
 
 def test_matrices_are_decomposed_in_one_place():
-    """Batches of them can wait for ever on two CPU devices; `core.linalg` takes one at a time."""
+    """Batches of them can wait for ever on two CPU devices; `numerics.linalg` takes one at a time."""
     for file in SOURCES:
         found = re.search(
             r"\b(jnp|jsp|lax|jax\.(numpy|scipy))\.linalg\b(?!\.norm\b)|from jax\S* import .*\blinalg\b",

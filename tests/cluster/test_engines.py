@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
+from lopsided.executors import orders
 from lopsided.executors.runners import executor, runner
-from lopsided.runs import orders
-from lopsided.runs.worker import run
 from lopsided.store.parts import Store
+from lopsided.work.worker import run
 from tests.cluster.thousand import TINY, counted, through
 from tests.faults.helpers import rows
 

@@ -14,12 +14,12 @@ from lopsided.core.spec import Spec
 from lopsided.report.html import Section, write
 from lopsided.report.matplotlib_draw import draw
 from lopsided.results.stored import Arm, Results
-from lopsided.runs import catalog as catalogs
-from lopsided.runs.catalog import FILE, catalog, described
-from lopsided.runs.named_metrics import check_metrics
-from lopsided.runs.recipe_run import prepare
 from lopsided.stats.verdict import DECIDED
 from lopsided.store.parts import Store
+from lopsided.study import catalog as catalogs
+from lopsided.study.catalog import FILE, catalog, described
+from lopsided.study.named_metrics import check_metrics
+from lopsided.study.recipe_run import prepare
 
 ONE_DEVICE = Execution(devices=1)
 """A program that is not spread over devices takes .86 of the time (qk)."""

@@ -13,9 +13,9 @@ from lopsided.core.errors import InputError
 from lopsided.core.registry import engine_of, register, registered
 from lopsided.core.spec import Spec
 from lopsided.results.stored import load
-from lopsided.runs.own_code import warn_of_older_rows
-from lopsided.runs.worker import run
 from lopsided.store.parts import Store
+from lopsided.study.own_code import warn_of_older_rows
+from lopsided.work.worker import run
 from tests import scratch
 
 LINE = {

@@ -7,8 +7,8 @@ import urllib.request
 
 import pytest
 
-from lopsided.runs.recipe_run import prepare
 from lopsided.store.parts import Store
+from lopsided.study.recipe_run import prepare
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [

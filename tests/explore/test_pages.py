@@ -16,13 +16,13 @@ from lopsided.explore import curves, draw, form, runs, selection
 from lopsided.explore.folder import Folder
 from lopsided.explore.pages import claims
 from lopsided.explore.verdicts import Checked, Verdicts, decided
-from lopsided.runs.manifest import Manifest, recorded
-from lopsided.runs.others import OTHERS, arm_rows
-from lopsided.runs.recipe_run import prepare
-from lopsided.runs.worker import run
 from lopsided.stats.verdict import Claim
 from lopsided.store.parts import Store
 from lopsided.store.tables import query
+from lopsided.study.manifest import Manifest, recorded
+from lopsided.study.others import OTHERS, arm_rows
+from lopsided.study.recipe_run import prepare
+from lopsided.work.worker import run
 from tests.conftest import PARITY
 
 pytestmark = pytest.mark.xdist_group("pages")  # one worker trains what they show

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from lopsided import cli
 from lopsided.core.errors import InputError
 from lopsided.core.registry import registered
-from lopsided.runs import recipe_run
+from lopsided.study import recipe_run
 
 ODD: list[Any] = [
     None, True, False, 0, -1, 1, 2, 7, 1e308, -1e308, 5e-324, 10**30, 10**400, float("nan"), float("inf"), 0.5, "", " ",

@@ -14,8 +14,8 @@ import json, sys
 from lopsided.core.spec import Spec
 from lopsided.core.errors import Stopped
 from lopsided.core.execution import Execution
-from lopsided.runs.worker import run
-from lopsided.runs.signals import stop_on_signals
+from lopsided.work.worker import run
+from lopsided.work.signals import stop_on_signals
 from lopsided.store.parts import Store
 specs = [Spec.parse(s) for s in json.loads(sys.argv[2])]
 with stop_on_signals() as stop:

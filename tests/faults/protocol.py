@@ -18,12 +18,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from lopsided.core.execution import DEFAULT
-from lopsided.runs import commits, worker
-from lopsided.runs.clock import Taken
-from lopsided.runs.jobs import cut, wanted_members
 from lopsided.store import leases, parts
 from lopsided.store.leases import Holder, Lease, LeaseLost
 from lopsided.store.parts import Store
+from lopsided.work import commits, worker
+from lopsided.work.clock import Taken
+from lopsided.work.jobs import cut, wanted_members
 
 STEPS = 2
 """Stretches of the job; a process commits after each."""

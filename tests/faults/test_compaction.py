@@ -9,10 +9,10 @@ from lopsided.core.errors import StoreError
 from lopsided.core.execution import Execution
 from lopsided.core.spec import Spec
 from lopsided.results.stored import load
-from lopsided.runs.worker import run
 from lopsided.store.compact import LEASE, compact
 from lopsided.store.leases import Leases, owner
 from lopsided.store.parts import Store
+from lopsided.work.worker import run
 from tests.conftest import PARITY
 from tests.faults.helpers import rows, start
 

@@ -10,8 +10,8 @@ import pytest
 
 from lopsided.core.errors import Stopped
 from lopsided.core.execution import Execution
-from lopsided.runs.worker import run
 from lopsided.store.parts import Store
+from lopsided.work.worker import run
 from tests.faults.helpers import ROOT, rows
 
 

@@ -24,7 +24,7 @@ from lopsided.core.spec import Spec
 from lopsided.core.execution import Execution
 from lopsided.engines import hosts
 from lopsided.engines.several_hosts import follow
-from lopsided.runs.worker import run
+from lopsided.work.worker import run
 from lopsided.store.parts import Store
 hosts.join()
 if hosts.is_head():

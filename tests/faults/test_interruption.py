@@ -17,9 +17,9 @@ import pytest
 from lopsided.core.errors import Stopped
 from lopsided.core.execution import Execution
 from lopsided.core.spec import Spec
-from lopsided.runs.signals import INTERRUPTED
-from lopsided.runs.worker import run
 from lopsided.store.parts import Store
+from lopsided.work.signals import INTERRUPTED
+from lopsided.work.worker import run
 from tests.faults.helpers import finish, rows, start
 
 KILLS = int(os.environ.get("LOPSIDED_KILLS", "2"))
@@ -100,7 +100,7 @@ def test_a_signal_commits_first_and_the_run_goes_on(number, parity, tmp_path):
 
 BUSY = """
 import jax
-from lopsided.runs.signals import stop_on_signals
+from lopsided.work.signals import stop_on_signals
 with stop_on_signals():
     print("ready", flush=True)
     jax.lax.while_loop(lambda x: x >= 0, lambda x: (7 * x + 1) % 1000003, jax.numpy.int32(1)).block_until_ready()

@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 from lopsided.core.execution import Execution
-from lopsided.runs.worker import run
 from lopsided.store.parts import Store
+from lopsided.work.worker import run
 
 
 def resident():

@@ -98,7 +98,7 @@ def test_status_shows_what_is_going_on(parity, tmp_path):
 
 @pytest.mark.parametrize("error", [ValueError("bad luck"), MemoryError()])
 def test_a_failed_job_is_remembered_until_it_succeeds(error, parity, tmp_path, monkeypatch):
-    from lopsided.runs import worker
+    from lopsided.work import worker
 
     spec, store = parity(), Store(tmp_path)
 

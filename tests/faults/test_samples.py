@@ -19,8 +19,8 @@ from lopsided.core.keys import words
 from lopsided.core.registry import registered
 from lopsided.core.shapes import Classes, Tokens
 from lopsided.core.task import Task, WritesText
-from lopsided.runs import export as exporting
-from lopsided.runs.samples import Asked, asked_for, records
+from lopsided.export import export as exporting
+from lopsided.export.samples import Asked, asked_for, records
 from lopsided.skills import Uniform
 
 SMALL = ["n=9", "ops=2"]
@@ -168,7 +168,7 @@ def test_a_data_set_holds_the_samples_and_datasets_loads_it(kind, tmp_path, monk
 def test_a_killed_export_goes_on_and_ends_equal(tmp_path):
     """The process is killed between pieces; the file is the one of an unbroken run."""
     program = (
-        "import sys; from lopsided.runs import export; export.PIECE, export.DRAWN = 512, 256; "
+        "import sys; from lopsided.export import export; export.PIECE, export.DRAWN = 512, 256; "
         "from lopsided.cli import main; main(sys.argv[1:])"
     )
 

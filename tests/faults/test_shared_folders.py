@@ -11,13 +11,13 @@ import pytest
 
 from lopsided.core.errors import InputError, Stopped, StoreError
 from lopsided.core.execution import Execution
-from lopsided.runs import manifest
-from lopsided.runs.worker import run
 from lopsided.store import index
 from lopsided.store.leases import Leases, owner
 from lopsided.store.parts import Store
 from lopsided.store.status import folder_status
 from lopsided.store.tables import query
+from lopsided.study import manifest
+from lopsided.work.worker import run
 from tests.faults.helpers import rows, start
 
 SLOW = {"steps": 20_000, "evaluation": {"every": 500, "samples": 256}}
@@ -268,7 +268,7 @@ def test_a_lease_whose_work_is_done_goes_with_its_process(small, tmp_path):
 def test_a_half_done_job_of_other_code_begins_anew(parity, tmp_path, monkeypatch, capsys):
     import threading
 
-    from lopsided.runs import worker
+    from lopsided.work import worker
 
     spec, stop = parity(**SLOW), threading.Event()
     with monkeypatch.context() as patch:
@@ -285,7 +285,7 @@ def test_that_job_keeps_its_own_checkpoints_though_the_older_code_came_further(p
     import threading
 
     from lopsided.core.execution import Execution
-    from lopsided.runs import worker
+    from lopsided.work import worker
 
     spec = parity(**SLOW)
 
@@ -308,8 +308,8 @@ def test_that_job_keeps_its_own_checkpoints_though_the_older_code_came_further(p
 
 def test_claims_whose_rows_several_versions_made_say_so(tmp_path, monkeypatch, capsys):
     from lopsided.cli import main
-    from lopsided.runs import worker
-    from lopsided.runs.recipe_run import prepare
+    from lopsided.study.recipe_run import prepare
+    from lopsided.work import worker
 
     store = Store(tmp_path)
     with monkeypatch.context() as patch:

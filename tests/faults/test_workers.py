@@ -12,13 +12,13 @@ import pytest
 
 from lopsided.cli import main
 from lopsided.core.errors import InputError, Stopped
+from lopsided.executors import orders
 from lopsided.executors.runners import executor, runner
-from lopsided.runs import orders
-from lopsided.runs.worker import run
 from lopsided.store.leases import MOST_FAILURES, Leases
 from lopsided.store.parts import Store
 from lopsided.store.status import folder_status
 from lopsided.store.transfer import adopt, packed
+from lopsided.work.worker import run
 from tests.cluster.thousand import TINY, counted, through
 from tests.faults.helpers import rows
 

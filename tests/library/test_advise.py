@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import lopsided as lop
+from lopsided.advise.advice import Goal, advise, shapes_of
 from lopsided.cli import main
 from lopsided.core.errors import InputError, StoreError
 from lopsided.core.spec import Spec
-from lopsided.runs.advice import Goal, advise, shapes_of
-from lopsided.runs.worker import run
 from lopsided.stats.race import Plan, race
 from lopsided.stats.times import Times
 from lopsided.store.parts import Store
+from lopsided.work.worker import run
 from tests.reference.advising import rates
 
 PARITY = {

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import lopsided.data as ld
+from lopsided.advise.questions import from_table
 from lopsided.cli import main
-from lopsided.runs.questions import from_table
 
 LOOP = """
 import numpy as np

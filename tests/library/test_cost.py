@@ -9,10 +9,10 @@ from lopsided.core.registry import registered
 from lopsided.core.spec import Spec
 from lopsided.engines import memory
 from lopsided.engines.work import program_of, samples_of, tokens_of, work_of
-from lopsided.runs.catalog import COSTS
-from lopsided.runs.cost import DEVICES, LAUNCH, cost
-from lopsided.runs.paper_costs import specs_digest
-from lopsided.runs.recipe_run import prepare
+from lopsided.price.cost import DEVICES, LAUNCH, cost
+from lopsided.price.paper_costs import specs_digest
+from lopsided.study.catalog import COSTS
+from lopsided.study.recipe_run import prepare
 from tests.conftest import PARITY, TRACKING
 
 
@@ -115,7 +115,7 @@ def test_people_read_hours_and_the_formula(capsys):
 
 
 def test_the_costs_beside_the_recipes_are_of_their_specs():
-    """If not: `python -m lopsided.runs.paper_costs`, then `make catalog`."""
+    """If not: `python -m lopsided.price.paper_costs`, then `make catalog`."""
     known = json.loads(COSTS.read_text())
     recipes = {name: r for name, r in registered("recipe").items() if "paper" in r.scales}
     assert {name: known[name]["specs"] for name in known} == {name: specs_digest(r) for name, r in recipes.items()}

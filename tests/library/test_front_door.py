@@ -11,7 +11,7 @@ import pytest
 
 import lopsided as lop
 from lopsided.core.registry import registered
-from lopsided.runs.recipe_run import prepare
+from lopsided.study.recipe_run import prepare
 from tests.conftest import PARITY
 
 MODULES = ("tasks", "skills", "models", "plans", "optim", "probes")

@@ -6,11 +6,11 @@ import pytest
 
 import lopsided as lop
 from lopsided.cli import main
-from lopsided.runs.manifest import recorded
-from lopsided.runs.others import OTHERS, arm_rows, members, others
-from lopsided.runs.recipe_run import prepare
 from lopsided.store.leases import Leases
 from lopsided.store.parts import Store
+from lopsided.study.manifest import recorded
+from lopsided.study.others import OTHERS, arm_rows, members, others
+from lopsided.study.recipe_run import prepare
 from tests.conftest import PARITY
 from tests.library.small import spec
 

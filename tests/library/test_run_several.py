@@ -6,8 +6,8 @@ import pytest
 
 from lopsided.cli import main
 from lopsided.cli.run import _every
-from lopsided.runs import catalog
-from lopsided.runs.catalog import catalog as rows
+from lopsided.study import catalog
+from lopsided.study.catalog import catalog as rows
 
 
 def code(*words):

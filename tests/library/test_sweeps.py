@@ -12,11 +12,11 @@ from lopsided.recipe import OWN, Ahead, Statement
 from lopsided.report.words import how_decided
 from lopsided.results.stored import Arm, Results, load
 from lopsided.results.sweeps import best, beyond
-from lopsided.runs import recipe_run
-from lopsided.runs.recipe_run import RecipeRun
-from lopsided.runs.worker import run
 from lopsided.stats.selection import folds
 from lopsided.store.parts import Store
+from lopsided.study import recipe_run
+from lopsided.study.recipe_run import RecipeRun
+from lopsided.work.worker import run
 from tests.library.small import small_recipe, spec
 
 

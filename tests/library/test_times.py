@@ -8,13 +8,13 @@ from lopsided.cli import main
 from lopsided.core.spec import Spec
 from lopsided.engines.work import per_member
 from lopsided.report.text import took
-from lopsided.runs import commits, operations
-from lopsided.runs.recipe_run import prepare
-from lopsided.runs.reports import OF_ONE_PART, made
-from lopsided.runs.worker import run
 from lopsided.store.parts import Store
 from lopsided.store.status import TIMES, times
 from lopsided.store.tables import connect
+from lopsided.study.recipe_run import prepare
+from lopsided.study.reports import OF_ONE_PART, made
+from lopsided.work import commits, operations
+from lopsided.work.worker import run
 from tests.conftest import PARITY
 
 

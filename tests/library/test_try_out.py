@@ -3,8 +3,8 @@
 import pytest
 
 from lopsided.core.errors import InputError
-from lopsided.runs.recipe_run import prepare
 from lopsided.store.parts import Store
+from lopsided.study.recipe_run import prepare
 
 RECIPE = """
 from lopsided.recipe import OWN, Below, Figure, Final, Recipe, Statement, arm

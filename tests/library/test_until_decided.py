@@ -13,19 +13,19 @@ from lopsided.core.arms import arm, swept
 from lopsided.core.errors import InputError, Stopped, StoreError
 from lopsided.recipe import Ahead, Custom, Final, Higher, Measured, at_every_setting, best
 from lopsided.report.words import effect_text, how_decided, would_decide
-from lopsided.runs import manifest
-from lopsided.runs.checking import found_in
-from lopsided.runs.looks import in_hand
-from lopsided.runs.recipe_run import RecipeRun
-from lopsided.runs.reports import write_report
-from lopsided.runs.targets import find, plain_arms, plain_curves
-from lopsided.runs.until_decided import Plan, looked, read, replay, until_decided
-from lopsided.runs.worker import run
 from lopsided.stats.decisions import higher
 from lopsided.stats.seeds_needed import seeds_needed as seeds_for
 from lopsided.stats.sequential import bounds, level, seeds_needed, valid_looks
 from lopsided.stats.verdict import Claim, Look, Rivals
 from lopsided.store.parts import Store
+from lopsided.study import manifest
+from lopsided.study.checking import found_in
+from lopsided.study.looks import in_hand
+from lopsided.study.recipe_run import RecipeRun
+from lopsided.study.reports import write_report
+from lopsided.study.targets import find, plain_arms, plain_curves
+from lopsided.study.until_decided import Plan, looked, read, replay, until_decided
+from lopsided.work.worker import run
 from tests.library.small import small_recipe, spec
 
 LOOKS = (8, 16)

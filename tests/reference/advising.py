@@ -16,15 +16,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from lopsided.advise.advice import shapes_of
 from lopsided.core.spec import Spec
 from lopsided.recipes._frequency import UNIFORM
 from lopsided.recipes.state_tracking import spec as tracking
 from lopsided.results.stored import load
-from lopsided.runs.advice import shapes_of
-from lopsided.runs.worker import run
 from lopsided.stats.race import SCREENING, Advice, Plan, race
 from lopsided.stats.times import Times
 from lopsided.store.parts import Store
+from lopsided.work.worker import run
 
 SHAPES = ("uniform", *(f"shape {i}" for i in range(1, 8)))
 BEST = "shape 3"

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from lopsided.core.batch import Batch
-from lopsided.core.groups import Stack
 from lopsided.core.shapes import Classes, Tokens
 from lopsided.models import transformer
 from lopsided.models._parts import Linear, Norm
 from lopsided.models.transformer import Transformer
+from lopsided.numerics.stack import Stack
 from tests.compiled import answers, greedy, made
 from tests.reference import hugging_face as reference
 

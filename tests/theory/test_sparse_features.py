@@ -10,9 +10,9 @@ from lopsided.core.errors import InputError
 from lopsided.core.keys import stream
 from lopsided.core.spec import Spec
 from lopsided.results.stored import load
-from lopsided.runs.worker import run
 from lopsided.store.parts import Store
 from lopsided.theory import sparse_features as theory
+from lopsided.work.worker import run
 
 D, START = 6, 1e-2
 DATA = {

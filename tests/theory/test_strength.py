@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from lopsided.core import hermite
 from lopsided.core.errors import InputError
+from lopsided.numerics import hermite
 from lopsided.theory import scaling, transitions
 from lopsided.theory.additive_teacher import AdditiveTeacherPrediction
 from lopsided.theory.greedy_selection import gaps, greedy_selection, selection_matrix

@@ -22,8 +22,8 @@ from lopsided.engines.choosing import engine_for
 from lopsided.engines.ensemble import Ensemble
 from lopsided.engines.sharded import Sharded
 from lopsided.results.stored import load
-from lopsided.runs.worker import run
 from lopsided.store.parts import Store
+from lopsided.work.worker import run
 
 TEXT = {
     "task": {"name": "state-tracking", "group": "S3", "hops": 2},

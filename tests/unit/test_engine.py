@@ -15,8 +15,8 @@ from lopsided.engines import memory
 from lopsided.engines.ensemble import Ensemble
 from lopsided.engines.members import program_key
 from lopsided.engines.program import SampledProgram
-from lopsided.runs.worker import run
 from lopsided.store.parts import Store
+from lopsided.work.worker import run
 
 
 def train(members, **execution):

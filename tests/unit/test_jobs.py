@@ -10,17 +10,17 @@ import pytest
 
 from lopsided.core.registry import registered
 from lopsided.results.stored import load
-from lopsided.runs.jobs import cut, wanted_members
-from lopsided.runs.recipe_run import prepare
-from lopsided.runs.rows import member_id
 from lopsided.store.parts import Store, job_name
+from lopsided.study.recipe_run import prepare
+from lopsided.work.jobs import cut, wanted_members
+from lopsided.work.rows import member_id
 from tests.faults.helpers import ROOT, start
 
 CODE = """
 import json, sys
-from lopsided.runs.jobs import cut, wanted_members
-from lopsided.runs.recipe_run import prepare
-from lopsided.runs.rows import member_id
+from lopsided.work.jobs import cut, wanted_members
+from lopsided.study.recipe_run import prepare
+from lopsided.work.rows import member_id
 from lopsided.store.parts import job_name
 arms = prepare("set-size", "laptop", None, []).arms
 print(json.dumps([job_name(map(member_id, job)) for job in cut(wanted_members(list(arms.values()), 24))]))

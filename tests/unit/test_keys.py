@@ -12,7 +12,7 @@ from scipy import stats as sps
 from scipy.stats import chi2, chisquare
 
 from lopsided.core.keys import below, normal, shuffled, stream, unit, words
-from lopsided.core.threefry import threefry2x32
+from lopsided.numerics.threefry import threefry2x32
 
 
 def test_generator_has_the_bits_of_jax():

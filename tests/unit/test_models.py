@@ -7,12 +7,12 @@ import pytest
 from lopsided.core.batch import Batch
 from lopsided.core.errors import InputError
 from lopsided.core.keys import stream
-from lopsided.core.lowering import matmul
 from lopsided.core.shapes import Classes, Scalar, Tokens, Vector, Vectors
 from lopsided.models._parts import rotated
 from lopsided.models.mlp import MLP
 from lopsided.models.product import Product
 from lopsided.models.transformer import Transformer
+from lopsided.numerics.lowering import matmul
 from tests.compiled import answers, made
 
 KEY = stream(0, "init")

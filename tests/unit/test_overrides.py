@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from lopsided.core.errors import InputError
 from lopsided.core.spec import Spec
-from lopsided.runs.overrides import apply
-from lopsided.runs.recipe_run import prepare
+from lopsided.study.overrides import apply
+from lopsided.study.recipe_run import prepare
 from tests.conftest import PARITY, TRACKING
 
 EXAMPLES = 10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 300

@@ -1,5 +1,5 @@
-from lopsided.runs import peak
-from lopsided.runs.peak import Peak, peaks
+from lopsided.price import peak
+from lopsided.price.peak import Peak, peaks
 
 
 def test_every_library_at_hand_is_measured(monkeypatch):

@@ -17,9 +17,9 @@ from lopsided.plans.phases import Phases
 from lopsided.plans.simple import Online
 from lopsided.plans.two_set import TwoSet
 from lopsided.results.stored import load
-from lopsided.runs.rows import rows_of
-from lopsided.runs.worker import run
 from lopsided.store.parts import Store
+from lopsided.work.rows import rows_of
+from lopsided.work.worker import run
 from tests.engines import engine
 
 KEY = stream(3, "plan")

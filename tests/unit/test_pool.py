@@ -12,9 +12,9 @@ from lopsided.core.execution import Execution
 from lopsided.engines.ensemble import Ensemble
 from lopsided.engines.pool import Pool
 from lopsided.results.stored import load
-from lopsided.runs.worker import run
 from lopsided.store.parts import Store
 from lopsided.store.tables import connect
+from lopsided.work.worker import run
 
 EASY = {"at_least": 0.95}
 ONE = Execution(devices=1)

@@ -11,8 +11,8 @@ import pytest
 from lopsided.core.errors import InputError
 from lopsided.core.execution import Execution
 from lopsided.engines.choosing import engine_for
-from lopsided.runs.worker import run
 from lopsided.store.parts import Store
+from lopsided.work.worker import run
 
 pytestmark = pytest.mark.xdist_group("sharded")  # one worker: what the tests look at takes a minute to make
 

@@ -6,10 +6,10 @@ import pytest
 
 from lopsided.core.errors import InputError, StoreError
 from lopsided.results.stored import load
-from lopsided.runs.worker import run
 from lopsided.store.parts import Part, Store, job_name
 from lopsided.store.rows import COLUMNS, no_rows, write_rows
 from lopsided.store.tables import connect
+from lopsided.work.worker import run
 
 SPEC = '{"a": 1}'
 A = hashlib.sha256(SPEC.encode()).hexdigest()[:16]

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from lopsided.core.lowering import matmul
-from lopsided.core.sums import normalised, plus_bias, softmax, sum_of_last, sum_of_rows
+from lopsided.numerics.lowering import matmul
+from lopsided.numerics.sums import normalised, plus_bias, softmax, sum_of_last, sum_of_rows
 
 WIDE = jnp.float32, jnp.float64
 

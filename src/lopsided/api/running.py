@@ -14,9 +14,9 @@ from lopsided.core.errors import InputError
 from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.spec import Spec
 from lopsided.results import stored
-from lopsided.runs import worker
-from lopsided.runs.own_code import warn_of_older_rows
 from lopsided.store.parts import Store
+from lopsided.study.own_code import warn_of_older_rows
+from lopsided.work import worker
 
 FOLDER = "lopsided-runs"
 

@@ -47,7 +47,7 @@ def list_(*names: str, as_json: Json = False) -> None:
     names
         Recipes to show in full.
     """
-    from lopsided.runs.catalog import catalog
+    from lopsided.study.catalog import catalog
 
     rows = catalog(names)
     if as_json:
@@ -77,10 +77,10 @@ def report(
     output
         File to write; DIRECTORY/reports/report.html if left out.
     """
-    from lopsided.runs.checking import found_in
-    from lopsided.runs.manifest import recorded as manifests
-    from lopsided.runs.recipe_run import recorded
-    from lopsided.runs.reports import write_report
+    from lopsided.study.checking import found_in
+    from lopsided.study.manifest import recorded as manifests
+    from lopsided.study.recipe_run import recorded
+    from lopsided.study.reports import write_report
 
     store = _existing(directory)
     page = output or directory / "reports" / "report.html"
@@ -109,11 +109,11 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
     """
     from lopsided.claims.counts import counts
     from lopsided.core.registry import registered
-    from lopsided.runs.checking import claims_of
-    from lopsided.runs.manifest import recorded
-    from lopsided.runs.own_code import say_rows_of_the_first_rule, warn_of_older_rows
-    from lopsided.runs.reports import made
-    from lopsided.runs.targets import find
+    from lopsided.study.checking import claims_of
+    from lopsided.study.manifest import recorded
+    from lopsided.study.own_code import say_rows_of_the_first_rule, warn_of_older_rows
+    from lopsided.study.reports import made
+    from lopsided.study.targets import find
 
     asked = [find(name) for name in recipes or registered("recipe")]
     store = _existing(out)
@@ -163,7 +163,7 @@ def diff(recipe: str, *, scale: str = "laptop", as_json: Json = False) -> None:
 
     from lopsided.claims.setting import apart
     from lopsided.report.terminal import difference_table
-    from lopsided.runs.targets import find
+    from lopsided.study.targets import find
 
     asked = find(recipe)
     if "paper" not in asked.scales:
@@ -185,9 +185,9 @@ def query(sql: str, /, *, out: Out = OUT, as_json: Json = False) -> None:
     sql
         One SELECT, for example "SELECT arm, median(value) FROM rows JOIN arms USING (spec) GROUP BY arm".
     """
-    from lopsided.runs.manifest import recorded
-    from lopsided.runs.others import arm_rows
     from lopsided.store.tables import query as ask
+    from lopsided.study.manifest import recorded
+    from lopsided.study.others import arm_rows
 
     store = _existing(out)
     store.require_readable()
@@ -218,10 +218,10 @@ def status(
         Show instead where the time of each run went (compilation, steps, evaluations, waiting for commits, the rest),
         and how fast it computed.
     """
-    from lopsided.runs.looks import in_hand
-    from lopsided.runs.manifest import recorded
-    from lopsided.runs.others import members
     from lopsided.store import status as of
+    from lopsided.study.looks import in_hand
+    from lopsided.study.manifest import recorded
+    from lopsided.study.others import members
 
     store = _existing(directory)
     runs = {r.label: r.members() for r in recorded(store)} | in_hand(store)
@@ -231,8 +231,8 @@ def status(
         if as_json:
             print_json({"runs": spent})
             return
+        from lopsided.price.peak import best
         from lopsided.report.terminal import times_table
-        from lopsided.runs.peak import best
 
         times_table(spent, of.TIMES, [best(each["place"]) for each in spent])
         return
@@ -270,8 +270,8 @@ def doctor() -> None:
     """Check that this machine can run lopsided, and say how it will be used."""
     from lopsided.core.provenance import machine
     from lopsided.engines import devices
+    from lopsided.price.peak import peaks, remember
     from lopsided.report.terminal import doctor_table
-    from lopsided.runs.peak import peaks, remember
     from lopsided.store.status import place_of
 
     devices.setup(1 << 20)

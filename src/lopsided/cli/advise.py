@@ -13,9 +13,9 @@ from lopsided.core.errors import InputError
 from lopsided.report.as_json import print_json
 
 if TYPE_CHECKING:
+    from lopsided.advise.advice import Goal
+    from lopsided.advise.questions import Question
     from lopsided.core.spec import Spec
-    from lopsided.runs.advice import Goal
-    from lopsided.runs.questions import Question
 
 
 def advise(
@@ -58,8 +58,8 @@ def advise(
     as_json
         Print one JSON document on stdout, nothing else.
     """
-    from lopsided.runs.questions import READERS
-    from lopsided.runs.signals import duration
+    from lopsided.advise.questions import READERS
+    from lopsided.work.signals import duration
 
     seconds = None if budget is None else duration(budget, "--budget")
     table = what.suffix in READERS
@@ -77,8 +77,8 @@ def advise(
 
 def _asked(what: Path, train: Path | None, skill: str | None, samples: int | None) -> tuple[Spec] | Question:
     """The spec, or what a race of somebody's own training needs."""
-    from lopsided.runs.questions import READERS, from_program, from_table
-    from lopsided.runs.targets import find
+    from lopsided.advise.questions import READERS, from_program, from_table
+    from lopsided.study.targets import find
 
     if what.suffix == ".json":
         return tuple(find(str(what)).specs("laptop").values())  # type: ignore[return-value]
@@ -101,14 +101,14 @@ def _of_spec(
     out: Path,
     as_json: bool,
 ) -> None:
+    from lopsided.advise.advice import Goal, advise, shapes_of
+    from lopsided.advise.advice import curves as curves_of
     from lopsided.core.shapes import has_accuracy
     from lopsided.report.race_page import write_race
-    from lopsided.runs.advice import Goal, advise, shapes_of
-    from lopsided.runs.advice import curves as curves_of
-    from lopsided.runs.own_code import warn_of_older_rows
-    from lopsided.runs.signals import stop_on_signals
     from lopsided.store.files import replace_text
     from lopsided.store.parts import Store
+    from lopsided.study.own_code import warn_of_older_rows
+    from lopsided.work.signals import stop_on_signals
 
     rated = has_accuracy(spec.task.outputs)
     goal = _goal(target) if target else Goal("test/accuracy" if rated else "test/loss")
@@ -136,8 +136,8 @@ def _of_spec(
 
 
 def _of_training(file: Path, question: Question, seconds: float | None, out: Path, as_json: bool) -> None:
+    from lopsided.advise.any_training import advise
     from lopsided.report.race_page import write_race
-    from lopsided.runs.any_training import advise
 
     if question.data:
         _say(question.data)
@@ -168,7 +168,7 @@ def _say(line: str) -> None:
 
 
 def _goal(text: str) -> Goal:
-    from lopsided.runs.advice import Goal
+    from lopsided.advise.advice import Goal
 
     metric, equals, value = text.partition("=")
     try:

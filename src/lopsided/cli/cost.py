@@ -46,8 +46,8 @@ def cost(
         Share of the device's peak that is reached.
     """
     from lopsided.cli.prices import as_dict, table
-    from lopsided.runs.cost import cost as priced
-    from lopsided.runs.recipe_run import prepare
+    from lopsided.price.cost import cost as priced
+    from lopsided.study.recipe_run import prepare
 
     def progress(done: int, of: int) -> None:
         if sys.stderr.isatty():

@@ -12,8 +12,8 @@ from rich.table import Table
 from lopsided.report.console import console as _console
 
 if TYPE_CHECKING:
-    from lopsided.runs.cost import Cost, Price
-    from lopsided.runs.recipe_run import RecipeRun
+    from lopsided.price.cost import Cost, Price
+    from lopsided.study.recipe_run import RecipeRun
 
 MOST_LINES = 24
 """Programs that are listed one by one."""
@@ -76,7 +76,7 @@ def _program(p: Price) -> dict[str, Any]:
 
 
 def _where(found: Cost) -> str:
-    from lopsided.runs.cost import DEVICES, THIS
+    from lopsided.price.cost import DEVICES, THIS
 
     if found.on == THIS:
         return "this machine"
@@ -84,7 +84,7 @@ def _where(found: Cost) -> str:
 
 
 def _how(found: Cost) -> str:
-    from lopsided.runs.cost import DEVICES, LAUNCH, THIS
+    from lopsided.price.cost import DEVICES, LAUNCH, THIS
 
     unknown = sum(p.members for p in found.unknown)
     if found.on == THIS:

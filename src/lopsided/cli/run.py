@@ -16,9 +16,9 @@ from lopsided.report.as_json import print_json
 
 if TYPE_CHECKING:
     from lopsided.core.execution import Execution
-    from lopsided.runs.done import Done, Runner
-    from lopsided.runs.recipe_run import RecipeRun
     from lopsided.store.parts import Store
+    from lopsided.study.recipe_run import RecipeRun
+    from lopsided.work.done import Done, Runner
 
 
 def run(
@@ -76,10 +76,10 @@ def run(
     as_json
         Print one JSON document on stdout, nothing else.
     """
-    from lopsided.runs.recipe_run import prepare
-    from lopsided.runs.signals import duration
     from lopsided.stats.sequential import valid_looks
     from lopsided.store.parts import Store
+    from lopsided.study.recipe_run import prepare
+    from lopsided.work.signals import duration
 
     asked_for = _every(targets, scale) if all_ else targets
     if not asked_for:
@@ -128,7 +128,7 @@ def _joined_as_head() -> bool:
 
 def _every(targets: tuple[str, ...], scale: str) -> tuple[str, ...]:
     """Every recipe that has the scale, the shortest first."""
-    from lopsided.runs.catalog import catalog
+    from lopsided.study.catalog import catalog
 
     if targets:
         raise InputError(f"run: --all is every recipe; leave {' '.join(targets)} out")
@@ -154,11 +154,11 @@ def _one(
     `until`: None, or the looks of `--until-decided`; none of them, the usual ones."""
     from lopsided.engines.choosing import require_engines
     from lopsided.report.live import Display, Screen
-    from lopsided.runs import manifest
-    from lopsided.runs.checking import found_in
-    from lopsided.runs.own_code import warn_of_older_rows
-    from lopsided.runs.reports import write_report
-    from lopsided.runs.signals import stop_on_signals, stopped_after
+    from lopsided.study import manifest
+    from lopsided.study.checking import found_in
+    from lopsided.study.own_code import warn_of_older_rows
+    from lopsided.study.reports import write_report
+    from lopsided.work.signals import stop_on_signals, stopped_after
 
     def arms_now() -> dict[str, str]:
         now = manifest.read(store, asked.label)
@@ -220,7 +220,7 @@ def _runner(
     devices_per_member: int,
 ) -> Runner:
     """Who trains."""
-    from lopsided.runs.worker import run as here
+    from lopsided.work.worker import run as here
 
     if on is None:
         if workers is not None or options:
@@ -251,7 +251,7 @@ def _trained(
 ) -> tuple[Done | None, bool]:
     """What was trained (None where the time was over before the end), and whether the time was over."""
     from lopsided.core.errors import Stopped
-    from lopsided.runs.until_decided import until_decided
+    from lopsided.study.until_decided import until_decided
 
     try:
         if until is not None and asked.scale != "smoke":  # which has no verdicts

@@ -52,13 +52,13 @@ def sample(
     as_json
         Print one JSON document on stdout, nothing else.
     """
-    from lopsided.runs.samples import asked_for, records
+    from lopsided.export.samples import asked_for, records
 
     asked = asked_for(task, set_, law, rank_order, split, seed)
     if (file is None) != (tokens is None):
         raise InputError("--export FILE and --tokens NUMBER go together, for example --export train.jsonl --tokens 10M")
     if file is not None and tokens is not None:
-        from lopsided.runs.export import export, token_number
+        from lopsided.export.export import export, token_number
 
         tell = lambda done: print(f"{done.documents:,} documents, {done.tokens:,} tokens", file=sys.stderr)  # noqa: E731
         done = export(asked, file, token_number(tokens), tell)

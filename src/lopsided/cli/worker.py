@@ -34,9 +34,9 @@ def worker(
         Folder of the store, shared with the head.
     """
     from lopsided.core.errors import InputError, Stopped
-    from lopsided.runs.orders import CORES, as_worker, ask_to_stop, read
-    from lopsided.runs.signals import duration, stop_on_signals
+    from lopsided.executors.orders import CORES, as_worker, ask_to_stop, read
     from lopsided.store.parts import Store
+    from lopsided.work.signals import duration, stop_on_signals
 
     store = Store(out)
     if stop:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array
@@ -18,6 +17,7 @@ from pydantic import Field
 
 from lopsided.core.config import Config, TracedFloat
 from lopsided.core.errors import InputError
+from lopsided.numerics.stack import Stack
 
 Factor = Annotated[TracedFloat, Field(ge=0, le=1e9)]
 
@@ -29,19 +29,6 @@ class ParamGroup(Config):
     match: Annotated[str, Field(min_length=1, max_length=200)]
     init: Factor = 1.0
     lr: Factor = 1.0
-
-
-class Stack(eqx.Module):
-    """Layers of one shape as one: every array of `stacked` has a leading axis of layers."""
-
-    stacked: Any
-
-    def __len__(self) -> int:
-        return jax.tree.leaves(self.stacked)[0].shape[0]
-
-    def __getitem__(self, i: int | slice) -> Any:
-        """Layer i, or a stack of some layers' arrays."""
-        return jax.tree.map(lambda x: x[i], self.stacked)
 
 
 def is_stacked(path: Any) -> bool:

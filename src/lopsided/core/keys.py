@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Integer, PRNGKeyArray, UInt32
 
-from lopsided.core.threefry import threefry2x32
+from lopsided.numerics.threefry import threefry2x32
 
 Key = PRNGKeyArray
 

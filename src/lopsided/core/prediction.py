@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from lopsided.core.hermite import Link
+from lopsided.numerics.hermite import Link
 
 if TYPE_CHECKING:
     from lopsided.core.spec import Spec

@@ -45,7 +45,8 @@ def is_text(statement: ast.AST) -> bool:
 def names_in(node: ast.AST) -> Iterator[tuple[str, ...]]:
     """Names in a tree with the attributes that follow them: `keys.stream` is ("keys", "stream")."""
     if isinstance(node, ast.Name):
-        yield (node.id,)
+        if isinstance(node.ctx, ast.Load):  # a field that has a module's name does not mention the module
+            yield (node.id,)
         return
     if isinstance(node, ast.Attribute):
         chain, inner = [node.attr], node.value

@@ -11,9 +11,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from lopsided.core.batch import Batch
-from lopsided.core.lowering import gathered
 from lopsided.core.spec import Spec
 from lopsided.core.task import ExactLoss
+from lopsided.numerics.lowering import gathered
 from lopsided.optim.losses import Share, accuracy_shares, loss_share
 
 

@@ -13,7 +13,6 @@ from jaxtyping import Array
 
 from lopsided.core.batch import Batch, Sample
 from lopsided.core.keys import stream
-from lopsided.core.lowering import gathered, spread
 from lopsided.core.plan import Remembers, sizes_of, streams_of
 from lopsided.core.probe import ProbeContext, Trained
 from lopsided.core.spec import Spec
@@ -21,6 +20,7 @@ from lopsided.core.task import ExactLoss, SampleContext, SkillLaw, n_skills
 from lopsided.engines.gradient import exact_loss, loss_and_grad, uniform
 from lopsided.engines.members import State
 from lopsided.engines.sampling import MemberContext, test_sample, training_sample
+from lopsided.numerics.lowering import gathered, spread
 from lopsided.optim.losses import Share, accuracy_shares, loss_share, mean
 from lopsided.skills.listening import Listening
 

@@ -24,7 +24,6 @@ from lopsided.core.batch import Batch, included
 from lopsided.core.engine import Member
 from lopsided.core.execution import Execution
 from lopsided.core.keys import stream
-from lopsided.core.lowering import lowering, spread
 from lopsided.core.plan import Draw, Remembers, SampledPlan, same_draws, streams_of
 from lopsided.core.spec import Spec
 from lopsided.core.task import SkillLaw, n_levels
@@ -33,6 +32,7 @@ from lopsided.engines.gradient import Pieces
 from lopsided.engines.members import State, TracedMember, bound, program_key, traced_of, tree_bytes
 from lopsided.engines.sampling import MemberContext, context_of, training_sample
 from lopsided.engines.train_step import train_step
+from lopsided.numerics.lowering import lowering, spread
 from lopsided.skills.listening import Listening
 
 BATCH_AXIS = "batch"

@@ -11,7 +11,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from lopsided.core import linalg
 from lopsided.core.batch import Sample
 from lopsided.core.keys import Key, shuffled, stream, unit, words
 from lopsided.core.plan import relabels, sizes_of, streams_of
@@ -26,6 +25,7 @@ from lopsided.core.task import (
     latent_of,
 )
 from lopsided.core.training_set import GROUP
+from lopsided.numerics import linalg
 from lopsided.skills.listening import Listening
 from lopsided.skills.ranks import skill_at_rank
 

@@ -19,12 +19,12 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from lopsided.core.engine import Member
 from lopsided.core.execution import DEFAULT, Execution
-from lopsided.core.lowering import spread_over
 from lopsided.core.spec import Spec
 from lopsided.engines import memory
 from lopsided.engines.ensemble import MEMBER_AXIS, ONCE, Ensemble, compiled, mesh_of
 from lopsided.engines.members import program_key, tree_bytes
 from lopsided.engines.program import BATCH_AXIS, Program
+from lopsided.numerics.lowering import spread_over
 
 LEAST_SHARDED = 2**10
 """Numbers in an array from which on it is spread."""

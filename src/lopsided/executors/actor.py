@@ -16,12 +16,12 @@ from lopsided.core.engine import Member
 from lopsided.core.errors import Stopped
 from lopsided.core.execution import Execution
 from lopsided.core.spec import Spec
-from lopsided.runs.orders import NAME, as_worker
-from lopsided.runs.rows import member_id
-from lopsided.runs.targets import find
-from lopsided.runs.worker import run_members
+from lopsided.executors.orders import NAME, as_worker
 from lopsided.store.parts import Store
 from lopsided.store.transfer import packed
+from lopsided.study.targets import find
+from lopsided.work.rows import member_id
+from lopsided.work.worker import run_members
 
 IDLE_SECONDS = 300.0
 

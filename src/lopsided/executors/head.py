@@ -12,14 +12,14 @@ from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.progress import Progress
 from lopsided.core.spec import Spec
 from lopsided.engines.choosing import require_engines
+from lopsided.executors import orders
 from lopsided.executors.base import Executor
-from lopsided.runs import orders
-from lopsided.runs.done import Done
-from lopsided.runs.jobs import wanted_members
-from lopsided.runs.rows import member_id
 from lopsided.store.leases import MOST_FAILURES, Leases
 from lopsided.store.parts import Store
 from lopsided.store.survey import MemberId
+from lopsided.work.done import Done
+from lopsided.work.jobs import wanted_members
+from lopsided.work.rows import member_id
 
 LOOK_SECONDS = 1.0
 LAST_COMMIT_SECONDS = 60.0
@@ -63,7 +63,7 @@ class Wanted:
 
 
 class Cluster:
-    """Trains on an executor's workers; called like `lopsided.runs.worker.run`."""
+    """Trains on an executor's workers; called like `lopsided.work.worker.run`."""
 
     def __init__(self, executor: Executor, target: str, deadline: float | None = None):
         self.executor, self.target, self.deadline = executor, target, deadline

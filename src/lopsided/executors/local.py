@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from lopsided.executors.base import Executor
-from lopsided.runs.orders import CORES, NAME
+from lopsided.executors.orders import CORES, NAME
 from lopsided.store.leases import LOG, Leases
 
 IDLE_SECONDS = 30.0

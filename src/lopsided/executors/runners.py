@@ -13,7 +13,7 @@ from lopsided.executors.local import Local
 from lopsided.executors.ray import Ray
 from lopsided.executors.sender import Sender
 from lopsided.executors.slurm import Slurm
-from lopsided.runs.done import Runner
+from lopsided.work.done import Runner
 
 EXECUTORS: dict[str, type[Executor]] = {each.name: each for each in (Local, Slurm, Ray, Elsewhere)}
 

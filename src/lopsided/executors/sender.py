@@ -14,17 +14,17 @@ from lopsided.core.progress import Progress
 from lopsided.core.spec import Spec
 from lopsided.executors.head import LOOK_SECONDS, MOST_DEATHS, Wanted
 from lopsided.executors.ray import Ray, library
-from lopsided.runs.done import Done
-from lopsided.runs.jobs import cut
-from lopsided.runs.rows import member_id
 from lopsided.store.leases import MOST_FAILURES
 from lopsided.store.parts import Store
 from lopsided.store.survey import MemberId
 from lopsided.store.transfer import adopt
+from lopsided.work.done import Done
+from lopsided.work.jobs import cut
+from lopsided.work.rows import member_id
 
 
 class Sender:
-    """One job for each actor at a time; called like `lopsided.runs.worker.run`. The job of a lost actor goes to
+    """One job for each actor at a time; called like `lopsided.work.worker.run`. The job of a lost actor goes to
     another one."""
 
     def __init__(self, executor: Ray, target: str):

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 from lopsided.core.errors import InputError
 from lopsided.executors.base import Executor, missing_library
-from lopsided.runs.orders import NAME
+from lopsided.executors.orders import NAME
 from lopsided.store.files import replace_text
 from lopsided.store.leases import LOG
 

@@ -10,11 +10,11 @@ from typing import Any
 from lopsided.core.errors import StoreError
 from lopsided.explore.curves import Reader
 from lopsided.explore.runs import Run, of_manifest, of_others
-from lopsided.runs.manifest import recorded
-from lopsided.runs.others import members
 from lopsided.store.mirror import Mirror
 from lopsided.store.parts import Store
 from lopsided.store.status import folder_status
+from lopsided.study.manifest import recorded
+from lopsided.study.others import members
 
 LOOK_SECONDS = 2.0
 """Pause between two looks at the folder."""

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from lopsided.runs.catalog import catalog
-from lopsided.runs.manifest import Manifest
-from lopsided.runs.others import OTHERS, others
+from lopsided.study.catalog import catalog
+from lopsided.study.manifest import Manifest
+from lopsided.study.others import OTHERS, others
 
 
 class Placed(NamedTuple):

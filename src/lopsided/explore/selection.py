@@ -13,8 +13,8 @@ import numpy as np
 
 from lopsided.explore.curves import Curves, Reader
 from lopsided.explore.runs import Placed, Run, text_of
-from lopsided.runs.others import OTHERS
 from lopsided.store.mirror import Mirror
+from lopsided.study.others import OTHERS
 
 MOST_ARMS = 16
 """Arms in one picture of lines."""

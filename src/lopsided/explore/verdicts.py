@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lopsided.explore.folder import Folder
-from lopsided.runs.catalog import catalog
 from lopsided.stats.verdict import Claim
+from lopsided.study.catalog import catalog
 
 LOOK_SECONDS = 5.0
 
@@ -112,10 +112,10 @@ def _apart() -> None:
 
 def decided(root: str, recipe: str) -> tuple[list[dict[str, Any]], list[int | None], str]:
     """In the other process: claims as JSON, seeds that open ones need, the run's label."""
-    from lopsided.runs.checking import claims_of
-    from lopsided.runs.manifest import recorded
-    from lopsided.runs.targets import find
     from lopsided.store.parts import Store
+    from lopsided.study.checking import claims_of
+    from lopsided.study.manifest import recorded
+    from lopsided.study.targets import find
 
     store = Store(Path(root)).as_of_now()
     found = claims_of(find(recipe), recorded(store), store)

@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from lopsided.core.lowering import einsum, matmul
-from lopsided.core.sums import normalised, plus_bias, softmax
+from lopsided.numerics.lowering import einsum, matmul
+from lopsided.numerics.sums import normalised, plus_bias, softmax
 
 
 class Norm(eqx.Module):

@@ -14,9 +14,9 @@ from lopsided.core.batch import Batch
 from lopsided.core.config import TracedFloat
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key
-from lopsided.core.lowering import product
 from lopsided.core.model import Model
 from lopsided.core.shapes import Classes, Inputs, Scalar, Vector
+from lopsided.numerics.lowering import product
 
 
 class Neuron(eqx.Module):

@@ -16,10 +16,10 @@ from pydantic import Field
 from lopsided.core.batch import Batch
 from lopsided.core.config import TracedFloat
 from lopsided.core.errors import InputError
-from lopsided.core.hermite import Link
 from lopsided.core.keys import Key
 from lopsided.core.model import Model, RidgeModel
 from lopsided.core.shapes import Classes, Inputs, Scalar, Vector
+from lopsided.numerics.hermite import Link
 
 
 class Chain(eqx.Module):

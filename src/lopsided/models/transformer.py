@@ -16,13 +16,13 @@ from pydantic import Field, model_validator
 
 from lopsided.core.batch import Batch
 from lopsided.core.errors import InputError
-from lopsided.core.groups import Stack
 from lopsided.core.keys import Key
-from lopsided.core.lowering import gathered, layer, product, through_layers
 from lopsided.core.model import ContinuesText, Model
 from lopsided.core.shapes import Classes, Inputs, Scalar, Tokens, Vector
 from lopsided.models._decoding import greedy
 from lopsided.models._parts import Attention, Block, FeedForward, Linear, Norm, Where
+from lopsided.numerics.lowering import gathered, layer, product, through_layers
+from lopsided.numerics.stack import Stack
 
 SMALL = 0.02
 UNROLLED = 2

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
-from lopsided.core import linalg
 from lopsided.core.groups import is_stacked
+from lopsided.numerics import linalg
 
 From = Literal["differences", "to-final", "parameters"]
 

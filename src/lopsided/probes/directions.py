@@ -7,10 +7,10 @@ from typing import Literal
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from lopsided.core.hermite import exponent_of
 from lopsided.core.model import Model
 from lopsided.core.probe import Probe, ProbeContext
 from lopsided.core.task import Task
+from lopsided.numerics.hermite import exponent_of
 from lopsided.probes._shares import LEARNED, check, shares
 
 

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 from pydantic import Field
 
-from lopsided.core import linalg
 from lopsided.core.probe import Probe, ProbeContext, Trained
+from lopsided.numerics import linalg
 from lopsided.probes._plane import From, Plane, principal_plane
 
 

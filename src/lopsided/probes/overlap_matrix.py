@@ -10,10 +10,10 @@ from jaxtyping import Array
 from pydantic import Field
 
 from lopsided.core.errors import InputError
-from lopsided.core.hermite import exponent_of
 from lopsided.core.model import Model
 from lopsided.core.probe import Probe, ProbeContext
 from lopsided.core.task import Task
+from lopsided.numerics.hermite import exponent_of
 from lopsided.probes._shares import check
 
 

@@ -224,7 +224,7 @@ def times_table(rows: Sequence[dict[str, Any]], kinds: Sequence[str], peaks: Seq
 
 
 def doctor_table(peaks: Sequence[Any]) -> None:
-    """`lopsided doctor`; `peaks` of `lopsided.runs.peak`."""
+    """`lopsided doctor`; `peaks` of `lopsided.price.peak`."""
     import jax
 
     from lopsided.core.execution import DEFAULT

@@ -10,7 +10,7 @@ from lopsided.store.parts import Store
 from lopsided.store.survey import MemberId
 
 TIMES = ("compile", "steps", "evaluations", "commits", "rest")
-"""Kinds of seconds: see `lopsided.runs.clock`."""
+"""Kinds of seconds: see `lopsided.work.clock`."""
 
 
 def times(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> list[dict[str, Any]]:

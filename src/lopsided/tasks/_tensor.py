@@ -19,7 +19,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from lopsided.core.hermite import Link
+from lopsided.numerics.hermite import Link
 
 Links = tuple[Link, Link]
 """The student's and the teacher's."""

@@ -14,11 +14,11 @@ from pydantic import Field, model_validator
 from lopsided.core.batch import Sample
 from lopsided.core.config import TracedFloat
 from lopsided.core.errors import InputError
-from lopsided.core.hermite import Link, evaluate
 from lopsided.core.keys import Key
 from lopsided.core.model import Model, RidgeModel
 from lopsided.core.shapes import Scalar, Vector
 from lopsided.core.task import ExactLoss, HasLatent, LossName, SampleContext, Task
+from lopsided.numerics.hermite import Link, evaluate
 from lopsided.tasks._tensor import correlation_loss, square_loss
 
 _WANTS_RIDGES = "an exact expectation exists for models that are sums of ridge functions: 'student', 'scalar-chain'"

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lopsided.core.errors import InputError
-from lopsided.core.hermite import Link, exponent_of
 from lopsided.core.prediction import Prediction
 from lopsided.core.spec import Spec
 from lopsided.core.task import ExactLoss
+from lopsided.numerics.hermite import Link, exponent_of
 from lopsided.theory.greedy_selection import gaps, greedy_selection, selection_matrix
 from lopsided.theory.transitions import escape_time, idealised_loss, norm_growth_time
 

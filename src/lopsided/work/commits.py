@@ -14,12 +14,12 @@ from lopsided.core.engine import Engine, Member
 from lopsided.core.execution import Execution
 from lopsided.core.provenance import provenance
 from lopsided.engines import checkpoints
-from lopsided.runs.clock import Taken
-from lopsided.runs.operations import LEAST_SECONDS, of_part
-from lopsided.runs.rows import member_id
 from lopsided.store.leases import Holder
 from lopsided.store.parts import Part, Store
 from lopsided.store.rows import no_rows
+from lopsided.work.clock import Taken
+from lopsided.work.operations import LEAST_SECONDS, of_part
+from lopsided.work.rows import member_id
 
 
 class Commits:

@@ -18,7 +18,7 @@ import numpy as np
 from lopsided.core.batch import Batch, target_weights
 from lopsided.core.code import parts_digest
 from lopsided.core.errors import InputError
-from lopsided.runs.samples import READABLE, Asked
+from lopsided.export.samples import READABLE, Asked
 from lopsided.store.files import replace_text
 from lopsided.tasks._text import TextTask
 from lopsided.text.bytes import ByteTable

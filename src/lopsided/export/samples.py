@@ -18,9 +18,9 @@ from lopsided.core.errors import InputError, unknown
 from lopsided.core.keys import stream
 from lopsided.core.skills import Skills
 from lopsided.core.task import RankOrder, SampleContext, SkillLaw, Split, Task, WritesText, latent_of, n_skills
-from lopsided.runs.overrides import value_of
-from lopsided.runs.targets import program
 from lopsided.skills.ranks import skill_at_rank
+from lopsided.study.overrides import value_of
+from lopsided.study.targets import program
 from lopsided.text.pieces import END
 
 READABLE = "words"

@@ -19,8 +19,8 @@ from lopsided.engines import devices
 from lopsided.engines.ensemble import FIRST_SLICE_STEPS
 from lopsided.engines.memory import budget
 from lopsided.engines.work import Work, samples_of, tokens_of, work_of
-from lopsided.runs.jobs import cut, wanted_members
-from lopsided.runs.recipe_run import RecipeRun
+from lopsided.study.recipe_run import RecipeRun
+from lopsided.work.jobs import cut, wanted_members
 
 ROW_BYTES = 5
 """Measured: 5.0 million rows of thirteen recipes take 23.5 MB of Parquet."""

@@ -11,7 +11,7 @@ from lopsided.core.shapes import Tokens, Vectors
 from lopsided.core.spec import Spec
 from lopsided.engines.members import program_key
 from lopsided.engines.work import program_of
-from lopsided.runs.rows import member_id
+from lopsided.work.rows import member_id
 
 
 def wanted_members(specs: Sequence[Spec], seeds: int | Sequence[int]) -> list[Member]:

@@ -20,15 +20,15 @@ from lopsided.core.progress import Progress
 from lopsided.core.spec import Spec
 from lopsided.engines import checkpoints, devices
 from lopsided.engines.choosing import engine_for, require_engines
-from lopsided.runs.clock import Clock
-from lopsided.runs.commits import Commits
-from lopsided.runs.done import Done
-from lopsided.runs.jobs import cut, effort, wanted_members
-from lopsided.runs.rows import member_id, rows_of
 from lopsided.store.index import Summary
 from lopsided.store.leases import MOST_FAILURES, Holder, Lease, LeaseLost, Leases
 from lopsided.store.parts import Store, job_name
 from lopsided.store.survey import Damage, MemberId
+from lopsided.work.clock import Clock
+from lopsided.work.commits import Commits
+from lopsided.work.done import Done
+from lopsided.work.jobs import cut, effort, wanted_members
+from lopsided.work.rows import member_id, rows_of
 
 SLICE_SECONDS = 1.0
 """How long a stop request or a due commit waits at most for a stretch of training (one step, if that takes longer)."""
@@ -49,7 +49,7 @@ def run(
     """Train every (spec, seed) that the store does not hold yet; returns when all of them are complete.
 
     Members whose specs differ only in traced fields and skill distributions train as one ensemble, cut into jobs of at
-    most `job_size` members (see `runs.jobs`). Several processes may run the same on one folder: each takes leases on
+    most `job_size` members (see `work.jobs`). Several processes may run the same on one folder: each takes leases on
     the jobs that it trains, and takes over those of a process that died. An interrupted job goes on from its last
     commit. Setting `stop` commits and raises `Stopped`. With `keep_going` a job that fails is tried again, here or
     elsewhere, and left alone after MOST_FAILURES attempts (`lopsided.store.leases`); the rest is trained all the same.

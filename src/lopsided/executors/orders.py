@@ -23,14 +23,14 @@ from lopsided.core.errors import InputError, Stopped, StoreError
 from lopsided.core.execution import Execution
 from lopsided.core.spec import Spec
 from lopsided.engines.choosing import require_engines
-from lopsided.runs.jobs import wanted_members
-from lopsided.runs.rows import member_id
-from lopsided.runs.targets import find
-from lopsided.runs.worker import run
 from lopsided.store.files import replace_text
 from lopsided.store.leases import LOG, Leases
 from lopsided.store.parts import Store
 from lopsided.store.survey import MemberId
+from lopsided.study.targets import find
+from lopsided.work.jobs import wanted_members
+from lopsided.work.rows import member_id
+from lopsided.work.worker import run
 
 NAME = "LOPSIDED_WORKER"
 """Environment variable that names a worker: its engine, and the engine's own number for it."""

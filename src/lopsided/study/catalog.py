@@ -1,7 +1,7 @@
 """What `lopsided list` says of the recipes, without importing them (and JAX with them).
 
 It lies beside the recipes as `catalog.json`, with a digest of their sources: where they were changed since, they are
-imported after all. `python -m lopsided.runs.catalog` writes it anew (`make catalog`).
+imported after all. `python -m lopsided.study.catalog` writes it anew (`make catalog`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FOLDER = Path(str(files("lopsided.recipes")))
 FILE = FOLDER / "catalog.json"
 COSTS = FOLDER / "costs.json"
-"""What recipes cost at paper scale, by `python -m lopsided.runs.paper_costs`."""
+"""What recipes cost at paper scale, by `python -m lopsided.price.paper_costs`."""
 
 
 def catalog(names: Sequence[str] = ()) -> list[dict[str, Any]]:
@@ -40,7 +40,7 @@ def catalog(names: Sequence[str] = ()) -> list[dict[str, Any]]:
 
 
 def _of_file(name: str) -> dict[str, Any]:
-    from lopsided.runs.targets import find
+    from lopsided.study.targets import find
 
     return _row(find(name), None)
 

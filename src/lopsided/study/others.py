@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from lopsided.core.arms import name_of
-from lopsided.runs.manifest import Manifest, differing
 from lopsided.store.leases import Leases
 from lopsided.store.parts import Store
 from lopsided.store.survey import MemberId
 from lopsided.store.tables import ArmRow
+from lopsided.study.manifest import Manifest, differing
 
 OTHERS = "members of no recipe"
 """What they are called together."""

@@ -32,7 +32,7 @@ class Done(NamedTuple):
 
 
 class Runner(Protocol):
-    """Something that trains what the store lacks: `lopsided.runs.worker.run`, or a cluster's head."""
+    """Something that trains what the store lacks: `lopsided.work.worker.run`, or a cluster's head."""
 
     def __call__(
         self,

@@ -15,8 +15,8 @@ from lopsided.data.candidates import candidates
 from lopsided.data.groups import Groups
 from lopsided.data.shapes import Product, Shape
 from lopsided.data.stream import Stream
-from lopsided.runs.targets import program
 from lopsided.store.paths import plain_path
+from lopsided.study.targets import program
 
 READERS: Mapping[str, Any] = {
     ".parquet": lambda duckdb, path: duckdb.read_parquet(path),

@@ -9,12 +9,12 @@ from lopsided.claims.recipe import Recipe
 from lopsided.core.errors import StoreError
 from lopsided.report import text
 from lopsided.results.stored import Results
-from lopsided.runs.manifest import Manifest
-from lopsided.runs.recipe_run import RecipeRun, latest
-from lopsided.runs.until_decided import State, looked
 from lopsided.stats.seeds_needed import seeds_needed
 from lopsided.stats.verdict import Claim
 from lopsided.store.parts import Store
+from lopsided.study.manifest import Manifest
+from lopsided.study.recipe_run import RecipeRun, latest
+from lopsided.study.until_decided import State, looked
 
 
 @dataclass(frozen=True)

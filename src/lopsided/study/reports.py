@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from lopsided.core.errors import InputError
-from lopsided.runs.checking import Found
-from lopsided.runs.recipe_run import RecipeRun
 from lopsided.store.files import canonical
 from lopsided.store.parts import Store
 from lopsided.store.status import time_of
+from lopsided.study.checking import Found
+from lopsided.study.recipe_run import RecipeRun
 
 OF_ONE_PART = ("finished", "seconds", "operations")
 """What provenance says of a single part."""

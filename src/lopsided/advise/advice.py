@@ -24,12 +24,12 @@ from lopsided.core.shapes import has_accuracy
 from lopsided.core.spec import Spec
 from lopsided.core.task import n_skills
 from lopsided.results.stored import load
-from lopsided.runs.done import Runner
-from lopsided.runs.worker import run
 from lopsided.stats.race import SCREENING, Advice, Found, Plan, mean_ranks, planned, race
 from lopsided.stats.times import Times, falls
 from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
+from lopsided.work.done import Runner
+from lopsided.work.worker import run
 
 if TYPE_CHECKING:
     from lopsided.figures.panels import Panel

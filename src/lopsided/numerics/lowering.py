@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jax.sharding import NamedSharding, PartitionSpec
 from jaxtyping import Array
 
-from lopsided.core.groups import Stack
+from lopsided.numerics.stack import Stack
 
 
 class Lowering(NamedTuple):

@@ -18,18 +18,18 @@ from lopsided.core.progress import Progress
 from lopsided.core.spec import Spec
 from lopsided.results.stored import Results, load
 from lopsided.results.sweeps import beyond
-from lopsided.runs import manifest
-from lopsided.runs.done import Done, Runner
-from lopsided.runs.jobs import cut, wanted_members
-from lopsided.runs.manifest import Manifest
-from lopsided.runs.named_metrics import check_metrics
-from lopsided.runs.overrides import apply, overridden
-from lopsided.runs.own_code import code_versions
-from lopsided.runs.rows import member_id
-from lopsided.runs.targets import find, plain_arms, plain_curves
-from lopsided.runs.worker import run
 from lopsided.stats.verdict import Claim
 from lopsided.store.parts import Store, job_name
+from lopsided.study import manifest
+from lopsided.study.manifest import Manifest
+from lopsided.study.named_metrics import check_metrics
+from lopsided.study.overrides import apply, overridden
+from lopsided.study.own_code import code_versions
+from lopsided.study.targets import find, plain_arms, plain_curves
+from lopsided.work.done import Done, Runner
+from lopsided.work.jobs import cut, wanted_members
+from lopsided.work.rows import member_id
+from lopsided.work.worker import run
 
 if TYPE_CHECKING:
     from lopsided.figures.panels import Figure

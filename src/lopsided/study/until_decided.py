@@ -26,14 +26,14 @@ from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.progress import Progress
 from lopsided.results.stored import Arm, Results, load
 from lopsided.results.sweeps import groups, kept_name, sweeps
-from lopsided.runs import looks as look_in_hand
-from lopsided.runs.done import Done, Runner
-from lopsided.runs.recipe_run import RecipeRun
-from lopsided.runs.worker import run
 from lopsided.stats.sequential import LOOKS, level
 from lopsided.stats.verdict import DECIDED, NOT_RUN, Claim, Look
 from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
+from lopsided.study import looks as look_in_hand
+from lopsided.study.recipe_run import RecipeRun
+from lopsided.work.done import Done, Runner
+from lopsided.work.worker import run
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Counts what every recipe costs at paper scale, into `recipes/costs.json`: `python -m lopsided.runs.paper_costs`.
+"""Counts what every recipe costs at paper scale, into `recipes/costs.json`: `python -m lopsided.price.paper_costs`.
 
 Recipes whose specs have not changed since keep what was counted for them.
 """
@@ -11,9 +11,9 @@ from typing import Any
 
 from lopsided.claims.recipe import Recipe
 from lopsided.core.registry import registered
-from lopsided.runs.catalog import COSTS
-from lopsided.runs.cost import cost
-from lopsided.runs.recipe_run import prepare
+from lopsided.price.cost import cost
+from lopsided.study.catalog import COSTS
+from lopsided.study.recipe_run import prepare
 
 
 def specs_digest(recipe: Recipe) -> str:

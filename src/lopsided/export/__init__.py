@@ -1,0 +1,1 @@
+"""Samples of a task as text or files, for other programs."""

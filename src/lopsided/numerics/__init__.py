@@ -1,0 +1,1 @@
+"""Numerics that engines, tasks and theory share: exact sums, Hermite links, counters, decompositions, lowering."""

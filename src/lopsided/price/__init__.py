@@ -1,0 +1,1 @@
+"""What runs cost: operations, memory, hours, and the peak of a machine."""
