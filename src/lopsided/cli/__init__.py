@@ -14,9 +14,10 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from lopsided.cli.advise import advise
+from lopsided.cli.check import check, diff
 from lopsided.cli.cost import cost
 from lopsided.cli.explore import explore
-from lopsided.cli.options import OUT, Json, Out
+from lopsided.cli.options import OUT, Json, Out, existing
 from lopsided.cli.run import run
 from lopsided.cli.sample import sample
 from lopsided.cli.worker import worker
@@ -32,6 +33,8 @@ app = App(
 )
 app.command(run)
 app.command(sample)
+app.command(check)
+app.command(diff)
 app.command(cost)
 app.command(advise)
 app.command(explore)
@@ -82,7 +85,7 @@ def report(
     from lopsided.study.recipe_run import recorded
     from lopsided.study.reports import write_report
 
-    store = _existing(directory)
+    store = existing(directory)
     page = output or directory / "reports" / "report.html"
     if page.is_dir() or not page.name:
         raise InputError(f"--output {str(page)!r}: is a folder; name a file")
@@ -99,84 +102,6 @@ def report(
 
 
 @app.command
-def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
-    """Every claim: the paper's number, what was measured, and the verdict from stored rows.
-
-    Parameters
-    ----------
-    recipes
-        Names of recipes; all of them if left out.
-    """
-    from lopsided.claims.counts import counts
-    from lopsided.core.registry import registered
-    from lopsided.study.checking import claims_of
-    from lopsided.study.manifest import recorded
-    from lopsided.study.own_code import say_rows_of_the_first_rule, warn_of_older_rows
-    from lopsided.study.reports import made
-    from lopsided.study.targets import find
-
-    asked = [find(name) for name in recipes or registered("recipe")]
-    store = _existing(out)
-    store.require_readable()
-    manifests, claims, needed, runs, specs = recorded(store), [], [], {}, []
-    for recipe in asked:
-        found = claims_of(recipe, manifests, store)
-        claims += found.claims
-        needed += found.needed
-        if found.problem:
-            print(f"lopsided: {recipe.name}: looks of --until-decided passed over: {found.problem}", file=sys.stderr)
-        if found.run is not None:
-            warn_of_older_rows(found.run.arms.values(), store)
-            specs += found.run.arms.values()
-            said = {"scale": found.run.scale, "seeds": found.seeds}
-            runs[recipe.name] = {**said, "made": made(store, found.run) if as_json else []}
-    say_rows_of_the_first_rule(specs, store)
-    if as_json:
-        every = [{**c.as_json(), "seeds_needed": n} for c, n in zip(claims, needed, strict=True)]
-        print_json({"claims": every, "counts": counts(claims).as_json(), "runs": runs})
-        return
-    from lopsided.report.terminal import claim_table
-
-    which = [i for i, c in enumerate(claims) if recipes or c.verdict != "not run"]
-    shown = [claims[i] for i in which]
-    claim_table(shown, needed=[needed[i] for i in which])
-    if waiting := len(claims) - len(shown):
-        print(f"{waiting} claims of {len(asked) - len(runs)} recipes are not run yet; `lopsided check NAME` shows them")
-    known = {recipe.name for recipe in asked}
-    others = sorted({manifest.recipe for manifest in manifests} - known)
-    if others and not recipes:
-        print(f"Also run here, from files: {', '.join(others)}; `lopsided check FILE` shows their claims")
-
-
-@app.command
-def diff(recipe: str, *, scale: str = "laptop", as_json: Json = False) -> None:
-    """How far a recipe's setting is from the paper's own: every field in which their specs differ.
-
-    Parameters
-    ----------
-    recipe
-        Name of a recipe, or FILE.py.
-    scale
-        Compared with the scale `paper`.
-    """
-    from dataclasses import asdict
-
-    from lopsided.claims.setting import apart
-    from lopsided.report.terminal import difference_table
-    from lopsided.study.targets import find
-
-    asked = find(recipe)
-    if "paper" not in asked.scales:
-        raise InputError(f"diff: {asked.name} has no scale 'paper'; it has {', '.join(asked.scales)}")
-    rows = apart(asked.arms_at(asked.scale_named(scale)), asked.arms_at("paper"))
-    if as_json:
-        found = [{**asdict(row.difference), "arms": list(row.arms) or None} for row in rows]
-        print_json({"recipe": asked.name, "scale": scale, "differences": found, "assumptions": dict(asked.assumptions)})
-        return
-    difference_table(asked.name, scale, rows, asked.assumptions)
-
-
-@app.command
 def query(sql: str, /, *, out: Out = OUT, as_json: Json = False) -> None:
     """Ask the store in SQL: `rows` (spec, seed, step, samples, …, metric, value), `members` and `arms`.
 
@@ -189,7 +114,7 @@ def query(sql: str, /, *, out: Out = OUT, as_json: Json = False) -> None:
     from lopsided.study.manifest import recorded
     from lopsided.study.others import arm_rows
 
-    store = _existing(out)
+    store = existing(out)
     store.require_readable()
     manifests = recorded(store)
     arms = [row for found in manifests for row in found.rows()] + arm_rows(store, manifests)
@@ -223,7 +148,7 @@ def status(
     from lopsided.study.manifest import recorded
     from lopsided.study.others import members
 
-    store = _existing(directory)
+    store = existing(directory)
     runs = {r.label: r.members() for r in recorded(store)} | in_hand(store)
     runs |= members(store, runs)
     if times:
@@ -257,7 +182,7 @@ def compact(directory: Path = OUT, /, *, as_json: Json = False) -> None:
     from lopsided.store.compact import compact as merge
     from lopsided.store.parts import Store
 
-    _existing(directory)
+    existing(directory)
     done = merge(Store(directory))
     if as_json:
         print_json({"parts_before": done.before, "parts_after": done.after})
@@ -280,14 +205,6 @@ def doctor() -> None:
     measured = peaks()
     remember(measured, place_of(machine(), jax.devices()[0].device_kind))
     doctor_table(measured)
-
-
-def _existing(folder: Path) -> Any:
-    from lopsided.store.parts import Store
-
-    if not (folder / "parts").is_dir():
-        raise InputError(f"folder {str(folder)!r}: no store there; `lopsided run RECIPE --out {folder}` makes one")
-    return Store(folder).as_of_now()
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
+
+from lopsided.core.errors import InputError
+
+if TYPE_CHECKING:
+    from lopsided.store.parts import Store
 
 OUT = Path("lopsided-runs")
 Out = Annotated[Path, Parameter(name="--out", help="Folder of the store.")]
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print one JSON document on stdout, nothing else.")]
+
+
+def existing(folder: Path) -> Store:
+    """The store in a folder, as of now. Raises `InputError` where there is none."""
+    from lopsided.store.parts import Store
+
+    if not (folder / "parts").is_dir():
+        raise InputError(f"folder {str(folder)!r}: no store there; `lopsided run RECIPE --out {folder}` makes one")
+    return Store(folder).as_of_now()

@@ -1,0 +1,85 @@
+"""`lopsided check` and `lopsided diff`: verdicts from stored rows, and how far their setting is from the paper's."""
+
+from __future__ import annotations
+
+import sys
+
+from lopsided.cli.options import OUT, Json, Out, existing
+from lopsided.core.errors import InputError
+from lopsided.report.as_json import print_json
+
+
+def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
+    """Every claim: the paper's number, what was measured, and the verdict from stored rows.
+
+    Parameters
+    ----------
+    recipes
+        Names of recipes; all of them if left out.
+    """
+    from lopsided.claims.counts import counts
+    from lopsided.core.registry import registered
+    from lopsided.study.checking import claims_of
+    from lopsided.study.manifest import recorded
+    from lopsided.study.own_code import say_rows_of_the_first_rule, warn_of_older_rows
+    from lopsided.study.reports import made
+    from lopsided.study.targets import find
+
+    asked = [find(name) for name in recipes or registered("recipe")]
+    store = existing(out)
+    store.require_readable()
+    manifests, claims, needed, runs, specs = recorded(store), [], [], {}, []
+    for recipe in asked:
+        found = claims_of(recipe, manifests, store)
+        claims += found.claims
+        needed += found.needed
+        if found.problem:
+            print(f"lopsided: {recipe.name}: looks of --until-decided passed over: {found.problem}", file=sys.stderr)
+        if found.run is not None:
+            warn_of_older_rows(found.run.arms.values(), store)
+            specs += found.run.arms.values()
+            said = {"scale": found.run.scale, "seeds": found.seeds}
+            runs[recipe.name] = {**said, "made": made(store, found.run) if as_json else []}
+    say_rows_of_the_first_rule(specs, store)
+    if as_json:
+        every = [{**c.as_json(), "seeds_needed": n} for c, n in zip(claims, needed, strict=True)]
+        print_json({"claims": every, "counts": counts(claims).as_json(), "runs": runs})
+        return
+    from lopsided.report.terminal import claim_table
+
+    which = [i for i, c in enumerate(claims) if recipes or c.verdict != "not run"]
+    shown = [claims[i] for i in which]
+    claim_table(shown, needed=[needed[i] for i in which])
+    if waiting := len(claims) - len(shown):
+        print(f"{waiting} claims of {len(asked) - len(runs)} recipes are not run yet; `lopsided check NAME` shows them")
+    known = {recipe.name for recipe in asked}
+    others = sorted({manifest.recipe for manifest in manifests} - known)
+    if others and not recipes:
+        print(f"Also run here, from files: {', '.join(others)}; `lopsided check FILE` shows their claims")
+
+
+def diff(recipe: str, *, scale: str = "laptop", as_json: Json = False) -> None:
+    """How far a recipe's setting is from the paper's own: every field in which their specs differ.
+
+    Parameters
+    ----------
+    recipe
+        Name of a recipe, or FILE.py.
+    scale
+        Compared with the scale `paper`.
+    """
+    from dataclasses import asdict
+
+    from lopsided.claims.setting import apart
+    from lopsided.report.terminal import difference_table
+    from lopsided.study.targets import find
+
+    asked = find(recipe)
+    if "paper" not in asked.scales:
+        raise InputError(f"diff: {asked.name} has no scale 'paper'; it has {', '.join(asked.scales)}")
+    rows = apart(asked.arms_at(asked.scale_named(scale)), asked.arms_at("paper"))
+    if as_json:
+        found = [{**asdict(row.difference), "arms": list(row.arms) or None} for row in rows]
+        print_json({"recipe": asked.name, "scale": scale, "differences": found, "assumptions": dict(asked.assumptions)})
+        return
+    difference_table(asked.name, scale, rows, asked.assumptions)
