@@ -20,7 +20,7 @@ os.environ["XLA_FLAGS"] = " ".join(
 
 from jaxtyping import install_import_hook
 
-SHAPED = ["core.keys", "core.threefry", "models", "plans", "optim", "tasks", "probes"]
+SHAPED = ["core.keys", "numerics.threefry", "models", "plans", "optim", "tasks", "probes"]
 install_import_hook([f"lopsided.{name}" for name in SHAPED], "beartype.beartype")
 
 import jax  # noqa: E402
