@@ -1,5 +1,6 @@
 """The structure that the design asks for, as tests."""
 
+import ast
 import inspect
 import json
 import re
@@ -160,3 +161,18 @@ def test_the_digest_of_the_code_covers_every_package_that_parts_import():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert set(done.stdout.split()) <= set(COMPUTES)
+
+
+PRONOUNS = re.compile(r"(Of|It|Its|Itself|Those|Both|Nothing|They|Them|Their|Such|Who|The same|As JSON|As many)\b")
+
+
+def test_docstrings_begin_with_a_verb_or_a_noun():
+    """A pronoun has nothing to stand for there: "It", "Of one member", "The same of some parts"."""
+    found = []
+    for file in SOURCES:
+        for node in ast.walk(ast.parse(file.read_text())):
+            for each in getattr(node, "body", []) if not isinstance(node, ast.Lambda | ast.IfExp) else []:
+                text = each.value.value if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant) else None
+                if isinstance(text, str) and PRONOUNS.match(text):
+                    found.append(f"{file.name}:{each.lineno}: {text[:60]}")
+    assert found == []

@@ -136,7 +136,7 @@ class Comparison:
         return found[0], found[1]
 
     def _ratio(self, said: str, found: Decision) -> Verdict:
-        """Which over which."""
+        """The decision on a ratio, with the names of the two arms in its unit."""
         return _verdict(said, found._replace(unit=f"{found.unit}, {self.baseline.name} / {self.candidate.name}"))
 
     def higher(self) -> Verdict:

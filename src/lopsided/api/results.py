@@ -102,6 +102,6 @@ def _needed(module: str, method: str) -> Any:
 
 
 def of_stored(found: StoredResults) -> Results:
-    """The same arms with the methods above."""
+    """Results of the library from those of the store: the arms, with the methods above."""
     arms: Mapping[str, Arm] = found.arms
     return Results(found.recipe, found.scale, arms)

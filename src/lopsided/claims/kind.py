@@ -60,7 +60,7 @@ class Kind(ABC):
     """How a claim is decided. Each kind is a frozen dataclass; its fields are all that it knows."""
 
     kind: ClassVar[str]
-    """Its name in results files."""
+    """Name in results files."""
 
     @property
     @abstractmethod

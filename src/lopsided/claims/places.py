@@ -35,7 +35,7 @@ def arms_at(arms: Mapping[str, Each], at: At) -> dict[str, Each]:
 
 
 def groups_at(arms: Mapping[str, Each], at: At) -> list[dict[str, Each]]:
-    """Those arms by sweep: arms that differ in swept settings only are one group."""
+    """The arms at these coordinates by sweep: arms that differ in swept settings only are one group."""
     found: dict[str, dict[str, Each]] = {}
     for name, arm in arms_at(arms, at).items():
         found.setdefault(kept_name(arm.coordinates, arm.swept), {})[name] = arm

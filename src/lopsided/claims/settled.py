@@ -19,7 +19,7 @@ from lopsided.results.stored import Arm, Results
 from lopsided.stats.decisions import FIVE_POINTS, LEVEL, QUARTER, near
 
 LAST = 0.75
-"""Of a run: where its last quarter begins."""
+"""Share of a run at which its last quarter begins."""
 FEWEST = 4
 """Evaluations that the last quarter needs: two on either side of its middle."""
 

@@ -219,7 +219,7 @@ def _runner(
     seconds: float | None,
     devices_per_member: int,
 ) -> Runner:
-    """Who trains."""
+    """What trains: this process, or workers elsewhere."""
     from lopsided.work.worker import run as here
 
     if on is None:

@@ -42,7 +42,7 @@ class ArmSpec(NamedTuple):
         return name_of(self.coordinates)
 
     def moved(self, point: Mapping[str, float]) -> ArmSpec | None:
-        """The same arm at other values of its swept settings; None if it is not swept."""
+        """This arm at other values of its swept settings; None if it is not swept."""
         if self.make is None:
             return None
         return ArmSpec(self.make(**point), {**self.coordinates, **point}, self.swept, self.make)

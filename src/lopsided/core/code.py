@@ -75,7 +75,8 @@ def _of_package(classes: frozenset[type]) -> str:
 
 
 def _of_any(classes: Iterable[type]) -> str:
-    """Nothing is kept from one call to the next: files and notebooks change while a process runs."""
+    """Digest of classes of which some live outside this package. No part of it is kept from one call to the next: files
+    and notebooks change while a process runs."""
     live = LiveCode(own_files.file_of)
     for cls in sorted(classes, key=lambda each: each.__qualname__):
         live.take("part", cls)

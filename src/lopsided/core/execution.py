@@ -41,7 +41,7 @@ class Execution(Config):
 
     @property
     def of_program(self) -> Execution:
-        """The same settings with devices, block sizes and commit times at their defaults: a member's program depends on
+        """These settings with devices, block sizes and commit times at their defaults: a member's program depends on
         none of them."""
         return Execution(**self.model_dump(exclude={"devices", "block_bytes", "largest_block", "commit_seconds"}))
 

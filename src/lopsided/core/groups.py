@@ -37,7 +37,7 @@ def is_stacked(path: Any) -> bool:
 
 
 def unstacked(params: Any) -> Any:
-    """The same parameters with a tuple of layers in the place of every stack."""
+    """Parameters with a tuple of layers in the place of every stack."""
     return jax.tree.map(
         lambda x: tuple(x[i] for i in range(len(x))) if isinstance(x, Stack) else x,
         params,

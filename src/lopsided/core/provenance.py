@@ -30,7 +30,7 @@ def software() -> dict[str, str]:
 
 @cache
 def _processor() -> str:
-    """Its name, where the system says it."""
+    """Name of the processor, where the system says it."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

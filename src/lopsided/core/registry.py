@@ -92,7 +92,7 @@ def registered(kind: str) -> dict[str, Any]:
 
 @cache
 def _inside(kind: str) -> dict[str, Any]:
-    """Those of this package. Two parts with one name are an error."""
+    """Parts of this package by name. Two with one name are an error."""
     package_name, base_name = KINDS[kind]
     package = importlib.import_module(package_name)
     found: dict[str, Any] = {}
@@ -124,7 +124,7 @@ def _classes(module: Any, base_name: str) -> list[type]:
 
 @cache
 def _installed(kind: str) -> dict[str, Any]:
-    """Those that installed packages name in an entry point group. One that cannot be loaded is named and left out."""
+    """Parts that installed packages name in an entry point group. One that cannot be loaded is named and left out."""
     found: dict[str, Any] = {}
     for point in entry_points(group=KINDS[kind][0]):
         try:

@@ -99,7 +99,7 @@ class Sources:
         self._mentioned: dict[int, list[tuple[str, Place | str]]] = {}
 
     def with_own(self, read: Read) -> Sources:
-        """These sources and others, which may have changed since they were last read."""
+        """Sources that hold these and others, which may have changed since they were last read."""
         both = Sources(lambda name: self._read(name) or read(name), self._is_package, self._resolve, self._tables)
         both._modules |= {name: module for name, module in self._modules.items() if module is not None}
         return both

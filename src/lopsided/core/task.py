@@ -88,7 +88,7 @@ class HasLatent(ABC):
 
     @abstractmethod
     def latent(self, key: Key) -> Any:
-        """It, as a pytree of arrays, drawn from `key`."""
+        """Draw the latent (hidden direction, knowledge base) of one member from `key`: a pytree of arrays."""
 
 
 class HasSkills(ABC):
@@ -118,7 +118,7 @@ class HasChance(ABC):
         """Accuracy of the best constant guess under uniform skills, averaged over the members' latents."""
 
     def chance_given(self, latent: Any) -> float:
-        """The same for a member with this latent; by default as on average."""
+        """Chance level for a member with this latent; by default that of the average member."""
         return self.chance
 
 

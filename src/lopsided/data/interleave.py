@@ -149,7 +149,7 @@ def _sizes(names: Sequence[str], sizes: Mapping[str, float]) -> np.ndarray:
 
 
 def _again(source: Any, skipped: int, name: str) -> Iterator[Any]:
-    """Its examples from the one after `skipped` on, pass after pass."""
+    """Yield a source's examples from the one after `skipped` on, pass after pass."""
     passes = 0
     while True:
         empty = True
@@ -166,4 +166,4 @@ def _again(source: Any, skipped: int, name: str) -> Iterator[Any]:
 
 
 interleave = Interleaved
-"""As a verb: `interleave({"web": a, "code": b}, Fixed({...}), 10**6)`."""
+"""The class as a verb: `interleave({"web": a, "code": b}, Fixed({...}), 10**6)`."""

@@ -41,7 +41,7 @@ def permuted(words: np.ndarray, position: np.ndarray, size: np.ndarray) -> np.nd
 
 
 def permuted_by_one(word: np.uint64, position: np.ndarray, size: int) -> np.ndarray:
-    """The same with one key and one size for all positions."""
+    """`permuted` with one key and one size for all positions."""
     words, n = np.array([word], U), np.array([size], Word)
     if size <= EXACT:
         return _decoded(np.repeat(words, position.size), position, np.repeat(n, position.size))

@@ -55,7 +55,7 @@ class SelfAnneal(Steered):
 
     @property
     def exponent(self) -> float:
-        """That the next batch is drawn by."""
+        """Exponent of the law that the next batch is drawn by."""
         return self.start * (1 - self.current / (LEVELS - 1))
 
     def report(self, accuracy: float) -> Decision:

@@ -13,7 +13,7 @@ from lopsided.core.errors import InputError
 from lopsided.data.shapes import Shape
 
 VERSION = 2
-"""Of the order of samples: streams of another version put other examples at the same positions."""
+"""Version of the order of samples: streams of another version put other examples at the same positions."""
 
 
 def fingerprint(*what: Any) -> str:

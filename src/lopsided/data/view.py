@@ -98,7 +98,7 @@ class BatchSampler:
 
     @property
     def batch_size(self) -> int:
-        """Of this rank."""
+        """Samples of one batch on this rank."""
         return self.batch // self.world
 
     def __len__(self) -> int:
@@ -112,7 +112,7 @@ class BatchSampler:
         self.position = 0
 
     def set_epoch(self, epoch: int) -> None:
-        """Nothing: see `View`."""
+        """Do nothing, for frameworks that call it: epochs are positions here (`View`)."""
 
     def state_dict(self) -> dict[str, object]:
         return self.stream.state(self.position)

@@ -73,7 +73,7 @@ class Idealised(Engine):
         return self.step
 
     def compile(self) -> None:
-        """Nothing to compile."""
+        """Do nothing: there is no program to compile."""
 
     def restore(self, step: int, seconds: float, state: Any) -> None:
         self.step, self.seconds = step, seconds

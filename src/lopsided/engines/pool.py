@@ -194,7 +194,7 @@ class Pool(Engine):
         return Evaluated(step, nothing, diverged, found.seconds, np.concatenate([found.who, found.who[gone]]))
 
     def _replaced(self, s: Slots, leaves: np.ndarray) -> Slots:
-        """Those who leave make room for those who wait; a half-empty pool without a queue moves together."""
+        """Fill slots of finished members from the queue; with no queue and half of the slots free, compact."""
         member, at, good = s.member.copy(), s.at.copy(), s.good.copy()
         free = np.flatnonzero(leaves)
         comes = free[: len(self.members) - int(s.waiting)]

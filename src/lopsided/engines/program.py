@@ -102,7 +102,7 @@ class Program(ABC):
 
     @cached_property
     def parameters(self) -> int:
-        """Of one member."""
+        """Number of parameters of one member."""
         return sum(leaf.size for leaf in jax.tree.leaves(self.state_shape.params))
 
     @property

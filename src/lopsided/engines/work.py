@@ -27,7 +27,7 @@ QUICKLY = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_pass
 
 
 class Work(NamedTuple):
-    """Of one member."""
+    """Operations and bytes of one member."""
 
     parameters: int
     step: float

@@ -16,5 +16,5 @@ class Elsewhere(Executor):
         """Not ours to do."""
 
     def count(self) -> int:
-        """As many as were asked for: the head does not start any."""
+        """The number that was asked for: the head does not start any."""
         return self.workers

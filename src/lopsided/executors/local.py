@@ -49,7 +49,7 @@ class Local(Executor):
         return len(self._alive())
 
     def _alive(self) -> set[str]:
-        """Those that we started and that run (they may not have registered yet), and those of earlier heads."""
+        """Workers that we started and that run (they may not have registered yet), and those of earlier heads."""
         ours = {name for name, process in self._started.items() if process.poll() is None}
         every = Leases(self.root / "workers").all()
         return ours | {w.job for w in every if w.alive and w.job.startswith("local-") and w.job not in self._started}

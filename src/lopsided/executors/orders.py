@@ -56,7 +56,7 @@ class Order(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The same work has the same name."""
+        """Digest of specs and seeds, so that an order is written once."""
         text = json.dumps([sorted(self.specs), self.seeds])
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -92,7 +92,7 @@ class Ray(Executor):
         return len(self.names())
 
     def end_actors(self) -> None:
-        """Those that train what they are sent: nothing is left to do."""
+        """End the actors, which train what they are sent: no work is left."""
         ray, handles = library(), list(self.actors().values())
         ray.wait([handle.close.remote() for handle in handles], num_returns=len(handles), timeout=5.0)
         for handle in handles:

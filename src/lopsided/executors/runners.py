@@ -1,4 +1,4 @@
-"""Who trains for `lopsided run --on NAME`."""
+"""Executors and runners for `lopsided run --on NAME`."""
 
 from __future__ import annotations
 

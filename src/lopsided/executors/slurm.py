@@ -26,7 +26,7 @@ LOOK_SECONDS = 0.2
 GRACE_SECONDS = 60
 """From Slurm's warning to its end: the time for a last commit."""
 DEFAULTS: dict[str, Any] = {"timeout_min": 240, "cpus_per_task": 2, "mem_gb": 4}
-"""Of submitit's parameters; `--on-set` changes and adds any: partition, gpus_per_node, slurm_qos, …"""
+"""Parameters of submitit; `--on-set` changes and adds any: partition, gpus_per_node, slurm_qos, …"""
 
 
 class Worker:

@@ -29,7 +29,7 @@ class Folder:
         self.mirror = Mirror(self.store)
         self.reader = Reader(self.mirror)
         self.status: dict[str, Any] = {}
-        """As of `lopsided.store.status.folder_status`; empty before the first look."""
+        """What `lopsided.store.status.folder_status` said; empty before the first look."""
         self.trouble = ""
         """Why the last look failed, if it did."""
         self._runs: dict[str, Run] = {}

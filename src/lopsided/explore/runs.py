@@ -17,7 +17,7 @@ class Placed(NamedTuple):
     name: str
     digest: str
     spec: Mapping[str, Any]
-    """As JSON."""
+    """The spec as JSON."""
     at: Mapping[str, Any]
 
 

@@ -37,7 +37,7 @@ def choose(run: Run, metric: str, slices: Mapping[str, Sequence[Any]]) -> Chosen
 
 
 def read(reader: Reader, chosen: Chosen, everything: bool) -> list[Curves]:
-    """Their curves; without `everything` of the first MOST_ARMS arms that have any."""
+    """Curves of the arms; without `everything` of the first MOST_ARMS arms that have any."""
     if everything:
         return reader.curves(chosen.arms, chosen.metric)
     found: list[Curves] = []

@@ -25,7 +25,7 @@ class Try:
 
     name: str
     label: str
-    """Of its run in the folder."""
+    """Label of its run in the folder."""
     process: subprocess.Popen
     log: Path
     cancelled: bool = False

@@ -18,7 +18,7 @@ from lopsided.numerics.stack import Stack
 
 
 class Lowering(NamedTuple):
-    """What is in force."""
+    """Current lowering options."""
 
     products: Literal["float32", "bfloat16"] = "float32"
     rematerialise: bool = False

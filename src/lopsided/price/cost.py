@@ -53,7 +53,7 @@ THIS = "this"
 
 @dataclass(frozen=True)
 class Price:
-    """Of the members that share a program."""
+    """Price of the members that share a program."""
 
     arms: tuple[str, ...]
     members: int
@@ -66,7 +66,7 @@ class Price:
     work: Work | None
     """None for predictions, which cost no training."""
     operations: float
-    """Of all members, evaluations included; 0 where steps adapt."""
+    """Operations of all members, evaluations included; 0 where steps adapt."""
     rows: int
     hours: float | None
     """How long the members take on all devices together, or on this machine; None where that is not known."""
@@ -75,7 +75,7 @@ class Price:
 
 @dataclass(frozen=True)
 class Cost:
-    """Of a whole run."""
+    """Prices of a whole run."""
 
     prices: tuple[Price, ...]
     on: str
@@ -92,7 +92,7 @@ class Cost:
 
     @property
     def hours(self) -> float:
-        """Of what is known."""
+        """Hours of the prices that are known."""
         return sum(p.hours or 0.0 for p in self.prices)
 
     @property

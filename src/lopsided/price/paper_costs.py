@@ -17,7 +17,7 @@ from lopsided.study.recipe_run import prepare
 
 
 def specs_digest(recipe: Recipe) -> str:
-    """Of the specs and seeds that were counted."""
+    """Digest of the specs and seeds that were counted."""
     hashes = sorted(spec.content_hash() for spec in recipe.specs("paper").values())
     return hashlib.sha256(f"{hashes} {recipe.scales['paper'].seeds}".encode()).hexdigest()[:16]
 

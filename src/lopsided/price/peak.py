@@ -20,7 +20,7 @@ SECONDS = 0.3
 
 
 class Peak(NamedTuple):
-    """Of one library and precision."""
+    """Measured peak of one library at one precision."""
 
     library: str
     precision: str

@@ -19,7 +19,7 @@ MODEL = {
     "laptop": {"layers": 2, "width": 32, "heads": 4},
     "paper": {"layers": 2, "width": 256, "heads": 8},
 }
-"""Of parity; the paper's other transformers are 64 wide with 4 heads."""
+"""Model of parity; the paper's other transformers are 64 wide with 4 heads."""
 NARROW = {**MODEL, "paper": {"layers": 2, "width": 64, "heads": 4}}
 PARITY = {"smoke": (6, 2), "laptop": (12, 4), "paper": (20, 6)}
 
@@ -40,7 +40,7 @@ PARITY_BATCH = {**BATCH, "laptop": 256}
 log of (steps on fresh samples / steps with phases) has a standard deviation of .75 to 1.1 over seeds; with batches of
 32 it is about 1.7 (LOG.md)."""
 LARGER_BATCH = {**BATCH, "paper": 128}
-"""Of in-context regression and single-index models."""
+"""Batch of in-context regression and single-index models."""
 STEPS = {"smoke": 60, "laptop": 3000, "paper": 100_000}
 """Steps of a run on fresh samples of parity. (The paper names no number; its figure 1 reaches some 10^5.)"""
 BUDGET = {**STEPS, "laptop": 1000}
@@ -52,7 +52,7 @@ BUDGET_SETTING = (
     "fewer seeds decide within 1,000 steps"
 )
 SAMPLES = {"smoke": 64, "laptop": 1024, "paper": 4096}
-"""Of a test, for every task but parity."""
+"""Samples of a test, for every task but parity."""
 PARITY_EVALUATION = {
     "smoke": {"every": 20, "samples": 64},
     "laptop": {"every": 10, "samples": 512},

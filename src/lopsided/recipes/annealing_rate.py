@@ -99,7 +99,7 @@ def times(each: Arm) -> np.ndarray:
 
 
 def censored(each: Arm) -> Times:
-    """The same; members that never learned are censored at the arm's budget."""
+    """Times to learn; members that never learned are censored at the arm's budget."""
     found = times(each)
     unit = BATCH if each.coordinates["by"] == "SGD" else each.setting("optimizer.lr")
     never = ~np.isfinite(found)

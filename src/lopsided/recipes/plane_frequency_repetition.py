@@ -94,7 +94,7 @@ def at(**where) -> Measured:
 
 
 def needs_fewer(fast, of, at_least: float = 1.0):
-    """Of two (exponent, data), the first needs fewer samples."""
+    """The first of two (exponent, data) needs fewer samples."""
     quick, slow = (at(alpha=alpha, data=data) for alpha, data in (fast, of))
     return Ahead(quick, of=slow, unit="samples", at_least=at_least)
 

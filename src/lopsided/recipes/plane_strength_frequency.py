@@ -55,7 +55,7 @@ ANNEALED, REVERSED = "annealed", "weakest most frequent"
 FINISH = 0.1
 """Share of training after which the annealed law is uniform."""
 MEDIAN_SQUARE = 0.455
-"""Of a standard normal number."""
+"""Median of the square of a standard normal number."""
 OURS = Own("in paper A all skills are equally strong, in B all features equally frequent")
 WITHIN = 1.2
 """Steps within this factor of the theory's count as close to it."""

@@ -51,7 +51,7 @@ FACTORS = {
     "laptop": ((2.0, 4.0), (2.0, 4.0)),
     "paper": ((1.25, 1.8, 2.5, 3.6, 5.2), (1.0, 2.0, 4.0, 8.0, 16.0)),
 }
-"""Of the rate, of the initial scale."""
+"""Factors of the rate, and of the initial scale."""
 NORM_RATES = {**PARITY_RATES, "laptop": (0.001, 0.0015, 0.00225, 0.003375)}
 NORM_BETAS = {**BETAS, "laptop": (*BETAS["laptop"], 0.999)}
 """In trials QK norm was best at a lower rate and a higher beta_2 than the rest, which hardly learns there."""

@@ -39,7 +39,7 @@ from lopsided.recipes._transformers import BATCH, RATES, SEEDS, online, rates
 RANDOM, TRUE = {"data": "random labels first"}, {"data": "true labels first"}
 FRESH = {"data": "fresh samples only"}
 SHARE, EPOCHS = 0.005, 50
-"""Of the first phase: its size, as a share of the samples that follow."""
+"""The first phase: its size, as a share of the samples that follow."""
 
 
 def arms(scale: ScaleName) -> Arms:

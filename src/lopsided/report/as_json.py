@@ -36,7 +36,7 @@ def _line(value: Any) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """The same with null for what is not a finite number."""
+    """A document with null for what is not a finite number."""
     if isinstance(value, dict):
         return {str(k): _finite(v) for k, v in value.items()}
     if isinstance(value, list | tuple):

@@ -8,7 +8,7 @@ from rich.console import Console
 
 
 def console() -> Console:
-    """As wide as the terminal; 150 columns, or what COLUMNS says, where output goes into a file."""
+    """A console as wide as the terminal; 150 columns, or what COLUMNS says, where output goes into a file."""
     columns = os.environ.get("COLUMNS", "")
     piped = int(columns) if columns.isdecimal() and 20 <= int(columns) <= 10_000 else 150
     return Console(highlight=False, emoji=False, width=None if _is_terminal() else piped)

@@ -34,7 +34,7 @@ class Screen(Console):
         super().__init__(stderr=True)
 
     def on_broken_pipe(self) -> None:
-        """Nothing: the log file goes on."""
+        """Do nothing: the log file goes on."""
 
 
 class Display:

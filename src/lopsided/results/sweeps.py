@@ -34,7 +34,7 @@ class Tuned:
     chosen: tuple[Arm, ...]
     """(M,) the arm that each judged member is judged at."""
     score: Score
-    """Of `arm`, from the members that choose."""
+    """Score of `arm`, from the members that choose."""
     group: tuple[Arm, ...]
     """All arms of the sweep."""
 
@@ -77,7 +77,7 @@ class Tuned:
         return Times(np.array([t.time[i] for t, i in rows]), np.array([t.censored[i] for t, i in rows], bool))
 
     def times_at(self, arm: Arm, axis: Axis = "steps", at: float | None = None) -> Times:
-        """The same members' times at one arm of the sweep, whatever they chose."""
+        """Times of the judged members at one arm of the sweep, whatever they chose."""
         found = _times(arm, axis, at)
         return Times(found.time[self.judged], found.censored[self.judged])
 

@@ -44,7 +44,7 @@ class Listening(ABC):
         """What is written of it at an evaluation, by name."""
 
     def schedule(self, n_skills: int) -> Any:
-        """Itself: see `SkillSchedule.schedule`."""
+        """Return self (`SkillSchedule.schedule` says why)."""
         return self
 
     @property

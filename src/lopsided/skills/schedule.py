@@ -28,7 +28,7 @@ class SkillSchedule(NamedTuple):
     log_size: Any  # (R,)
 
     def schedule(self, n_skills: int) -> SkillSchedule:
-        """Itself: a schedule stands in a member's spec where the distribution was that it came from."""
+        """Return self, because `members.bound` stores the schedule in `spec.skills`."""
         return self
 
     @property

@@ -99,7 +99,8 @@ def _followed(slow: Times, fast: Times, shift: float) -> np.ndarray:
 
 
 def _second(slow: Times, fast: Times, shift: float) -> tuple[Tails, str]:
-    """Of log times: the difference of trimmed means lies on the same side of the null, by a paired bootstrap. Arms of
+    """Guard against unequal spread, for log times: the difference of trimmed means has to lie on the same side of the
+    null, by a paired bootstrap. Arms of
     equal medians and unequal spread have equal trimmed means if no member that is left in is censored; so the number
     that is cut at either end lies half-way between the censored ones and all but the median. Where half did not learn
     in either arm: more members of one arm than of the other learned within the smaller budget (McNemar's exact test).
@@ -196,7 +197,7 @@ def compare_gaps(
 
 
 def _median_above(least: np.ndarray, null: float, level: float) -> tuple[float, float]:
-    """Of numbers that are at least `least` (M,): the lower end of their median's interval, and the p-value of the
+    """Lower end of the interval of the median of numbers that are at least `least` (M,), and the p-value of the
     median lying above `null`. Members that tie (within rounding) do not speak for it."""
     n = len(least)
     place = int(scipy.stats.binom.ppf((1 - level) / 2, n, 0.5))  # so many are below the median less often than that

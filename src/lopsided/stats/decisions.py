@@ -24,7 +24,7 @@ from lopsided.stats.times import Times
 from lopsided.stats.verdict import Decision, Verdict, Window
 
 LEVEL = 0.05
-"""Of every test that is made once. Claims that are looked at while seeds come in have levels of their own
+"""Level of every test that is made once. Claims that are looked at while seeds come in have levels of their own
 (`lopsided.stats.sequential`)."""
 ROUNDING = 1e-9
 QUARTER = 1.25

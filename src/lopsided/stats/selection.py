@@ -1,4 +1,4 @@
-"""Who chooses and who is judged, and what is best: no verdict rests on a member that was looked at to make a choice.
+"""Members that choose, members that are judged: no verdict rests on a member that was looked at to make a choice.
 
 Seeds fall into three folds. The members of a fold are judged at the settings that the other two folds choose, so that
 every member is judged, and none has a say in its own settings.

@@ -24,7 +24,7 @@ EXACT_UP_TO = 12
 SAMPLED = 9_999
 SEED = 20_260_101
 PRECISION = 1e-4
-"""Of shifts that are sought by halving: on a log scale a hundredth of a percent."""
+"""Precision of shifts that are sought by halving: on a log scale a hundredth of a percent."""
 SLACK = 1e-9
 """Sums that are equal in exact arithmetic differ by rounding; without the slack, ties would be lost."""
 
@@ -58,8 +58,8 @@ def centre_interval(values: np.ndarray, level: float = 0.95) -> tuple[float, flo
 
 
 def inverted(shifted: Callable[[float], np.ndarray], low: float, high: float, level: float) -> tuple[float, float]:
-    """The same where the members' numbers at a shift c are `shifted(c)` (n,), each falling as c rises. Shifts are
-    sought from `low` to `high`; an end that lies outside is infinite."""
+    """Interval of the shift where the members' numbers at a shift c are `shifted(c)` (n,), each falling as c rises.
+    Shifts are sought from `low` to `high`; an end that lies outside is infinite."""
     tail = (1 - level) / 2
     begin = _turn(lambda c: sign_flip(shifted(c)).above > tail, low, high)
     end = -_turn(lambda c: sign_flip(shifted(-c)).below > tail, -high, -low)

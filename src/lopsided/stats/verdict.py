@@ -76,13 +76,13 @@ class Decision(NamedTuple):
     ratio: bool = False
     """Whether the effect is a ratio: such effects are compared on a log scale."""
     coverage: float = 0.95
-    """Of the interval."""
+    """Coverage of the interval."""
     bounds: tuple[float, ...] = ()
     """What the effect was tested against: one number, or the two ends of what counts as equal."""
     side: Literal["", "above", "below"] = ""
     """On which side of the bound the claim says that the effect lies."""
     p_values: tuple[float, ...] = ()
-    """Of the place and the settings that are shown: two-sided, or an equivalence's two one-sided ones."""
+    """P-values of the place and the settings that are shown: two-sided, or an equivalence's two one-sided ones."""
     window: Window | None = None
     places: tuple[tuple[str, float], ...] = ()
     """For a claim at several places: the p-value at each."""
@@ -115,7 +115,7 @@ class Claim:
     kind: str
     """The name of its test (`lopsided.claims`)."""
     source: Source
-    """Who says so: a paper, or we."""
+    """Whether a paper says so, or we do."""
     paper: str
     """What the paper reports, or why it is of interest where no paper says it."""
     figure: str = ""
@@ -148,7 +148,7 @@ class Claim:
     reason: Reason = ""
 
     folds_agree: tuple[int, int] | None = None
-    """Of the folds of seeds that chose settings for all others, how many led to this verdict, and how many there are;
+    """How many folds of seeds, each choosing settings for all others, led to this verdict, and how many there are;
     None where nothing was chosen."""
     look: Look | None = None
     at_edge: tuple[str, ...] = ()

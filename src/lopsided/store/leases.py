@@ -1,4 +1,4 @@
-"""Who works on what: leases that several processes respect on a plain shared folder, without a lock server.
+"""Leases say who works on what: several processes respect them on a plain shared folder, without a lock server.
 
     OUT/leases/<job>.json     held by one process: its members, host, pid, token, progress; rewritten every few seconds
     OUT/leases/.lock          held for an instant while a process looks at the leases and adds its own

@@ -87,7 +87,7 @@ class Store:
         self._survey: Survey | None = None
 
     def as_of_now(self) -> Store:
-        """The same folder as it is at this moment: looked at once, for whoever only reads."""
+        """The folder as it is at this moment: looked at once, for whoever only reads."""
         still = Store(self.root)
         still.index, still._survey = self.index, self.survey()
         return still

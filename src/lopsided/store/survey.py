@@ -68,7 +68,7 @@ def survey_of(found: Found, folder: Path) -> Survey:
 
 
 def _chain(parts: Mapping[str, Summary]) -> tuple[list[Summary], list[str]]:
-    """Of one job's parts: the chain that is read, and parts that no chain reaches. A finished chain is preferred, then
+    """The chain of one job's parts that is read, and parts that no chain reaches. A finished chain is preferred, then
     the one that reaches furthest, then the one of fewer parts; of two alike the first by name, so that every reader
     chooses the same."""
 

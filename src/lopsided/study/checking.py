@@ -38,7 +38,7 @@ class Found:
     run: RecipeRun
     """With all rounds of its sweeps."""
     results: Results | None
-    """Of the seeds that choose settings; None while a member is missing."""
+    """Results of the seeds that choose settings; None while a member is missing."""
     claims: list[Claim]
     looks: State | None = None
     """The looks of `--until-decided` that decided the claims; None if `results` did."""

@@ -75,7 +75,7 @@ def arms_of(arms: Mapping[str, Spec], planned: Mapping[str, ArmSpec] | None = No
 
 
 def differing(specs: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Of specs as JSON, by name: the settings in which they differ, by dotted path."""
+    """The settings in which specs (as JSON, by name) differ, by dotted path."""
     found = {name: flat(spec) for name, spec in specs.items()}
     keys = sorted({key for settings in found.values() for key in settings})
     differ = [key for key in keys if len({json.dumps(settings.get(key)) for settings in found.values()}) > 1]

@@ -24,13 +24,14 @@ class OtherArm(NamedTuple):
     """The settings in which this spec differs from the others; its hash if it is the only one."""
     digest: str
     spec: Mapping[str, Any]
-    """As JSON."""
+    """The spec as JSON."""
     coordinates: Mapping[str, Any]
     """The settings in which these specs differ; None where a spec does not have one."""
 
 
 def others(specs: Mapping[str, str], taken: Collection[str], digests: Iterable[str]) -> list[OtherArm]:
-    """Of `digests`, those that are not `taken`; `specs` is canonical JSON by content hash."""
+    """Arms in the store that the recipe does not plan (made with --set): `digests` that are not `taken`. `specs` is
+    canonical JSON by content hash."""
     found = {digest: json.loads(specs[digest]) for digest in sorted(set(digests) - set(taken)) if digest in specs}
     at = differing(found)
     return [OtherArm(_name(at[digest]) or digest, digest, spec, at[digest]) for digest, spec in found.items()]

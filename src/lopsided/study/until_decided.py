@@ -48,7 +48,7 @@ class Plan:
     """Rivals: settings that the choosing seeds cannot tell to be slower than their sweep's best, and settings that a
     claim names. A verdict has to stand against them, too (`lopsided.results.every_setting`)."""
     at_edges: tuple[str, ...]
-    """Those of them that lie at an end of their sweep; claims that read them stay undecided."""
+    """Best arms that lie at an end of their sweep; claims that read them stay undecided."""
     best: tuple[str, ...]
     """The best arm of each sweep, the best of all first: a claim may ask for the best of several sweeps."""
     claims: tuple[str, ...]
@@ -62,7 +62,7 @@ class State:
     """What the folder says so far."""
 
     claims: list[Claim]
-    """As the last look that is over left them."""
+    """Claims as the last look that is over left them."""
     looks: int
     """Looks that are over."""
     wanted: tuple[str, ...]
@@ -72,8 +72,8 @@ class State:
     first: int
     """Seeds that chose."""
     results: Results | None = None
-    """Of the new seeds, as many as each arm has so far. None before the first look is over, and for a recipe that
-    sweeps settings: its looks train only some of them."""
+    """Results of the new seeds, as many as each arm has so far. None before the first look is over, and for a recipe
+    that sweeps settings: its looks train only some of them."""
 
 
 def until_decided(

@@ -88,7 +88,7 @@ class Words(Compact):
 
 
 class Listed(Compact):
-    """As a list of cut pieces says, made from the tokenizer of that name (`tests/reference/segmentation.py`)."""
+    """Pieces as a list says, made from the tokenizer of that name (`tests/reference/segmentation.py`)."""
 
     def __init__(self, name: str) -> None:
         super().__init__()

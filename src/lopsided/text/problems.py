@@ -187,7 +187,7 @@ def _results(rules: Rules, a: Array, b: Array, operation: Array, literal: Array)
 
 
 def _chosen(operation: Array, options: list[Array]) -> Array:
-    """Of each proposal the option of its operation."""
+    """The option of each proposal's operation."""
     return jnp.select([operation == i for i in range(len(options))], options)
 
 

@@ -62,6 +62,6 @@ def good_event_bound(c_0: float) -> float:
 
 
 def good_event_gaussian(c_0: float) -> float:
-    """The same probability where q_0 sqrt(N) is Gaussian: a sum of N terms y (w.x)² of variance near
+    """Probability of the good event where q_0 sqrt(N) is Gaussian: a sum of N terms y (w.x)² of variance near
     E (w.x)^4 = 3 (w spread over many coordinates), mean near 0 for N << d²."""
     return 0.5 * (1 - erf(c_0 / sqrt(3) / sqrt(2)))

@@ -22,7 +22,7 @@ class Done(NamedTuple):
     diverged: int
 
     def plus(self, later: Done) -> Done:
-        """Both together."""
+        """Sum of two."""
         return Done(
             self.trained + later.trained,
             self.already + later.already,

@@ -31,7 +31,7 @@ def labelled(label: str, control: Any, name: str = "control") -> html.Div:
 
 
 KEPT: dict[str, Any] = {"persistence": True, "persistence_type": "session"}
-"""Of a control whose value a reload of the page keeps."""
+"""Properties of a control whose value a reload of the page keeps."""
 
 
 def choose(identity: Any, options: Iterable[Any], value: Any, **more: Any) -> dcc.Dropdown:
