@@ -11,6 +11,7 @@ from lopsided.core.registry import registered
 from lopsided.core.spec import Spec
 from lopsided.core.task import SampleContext, latent_of
 from lopsided.core.training_set import NEEDS, supported
+from lopsided.engines.members import BoundMember, law_of
 from lopsided.engines.sampling import context_of, training_sample
 
 SIM = {
@@ -29,7 +30,7 @@ def samples(spec, n, seed=3, random=None):
 
     @jax.jit
     def draw():
-        member = context_of(spec, words)
+        member = context_of(BoundMember(spec, law_of(spec), words))
         one = lambda i: training_sample(member, i, None, None, random)  # noqa: E731
         return jax.vmap(one)(jnp.arange(n, dtype=jnp.uint32))
 

@@ -42,6 +42,7 @@ def batches(
     import jax.numpy as jnp
 
     from lopsided.core.keys import seed_words
+    from lopsided.engines.members import BoundMember, law_of
     from lopsided.engines.program import training_batch
     from lopsided.engines.sampling import context_of
     from lopsided.skills.distributions import Uniform
@@ -54,7 +55,7 @@ def batches(
 
     @jax.jit
     def at(step: Any, progress: Any) -> Batch:
-        member = context_of(spec, jnp.asarray(words))
+        member = context_of(BoundMember(spec, law_of(spec), jnp.asarray(words)))
         return training_batch(member, plan.draw(member.plan, step), member.law(progress), None)
 
     step = start

@@ -19,13 +19,34 @@ from lopsided.core.task import n_skills
 from lopsided.skills.listening import Listening
 from lopsided.skills.schedule import SkillSchedule
 
+Law = SkillSchedule | Listening
+"""The distribution over ranks, or over skills, that a member draws by."""
+
 
 class TracedMember(NamedTuple):
     """The numbers in which members differ: all that a compiled program is handed of a member."""
 
     seed: Any  # (2,) uint32
     values: dict[str, Any]
-    schedule: SkillSchedule | Listening | None
+    law: Law | None
+
+
+class BoundMember(NamedTuple):
+    """A member as its functions read it.
+
+    `spec` has the member's own numbers in every traced field. Its skill distribution is that of the ensemble's template
+    and is not to be read: distributions are numbers, of which the member's own are `law`.
+    """
+
+    spec: Spec
+    law: Law | None
+    """None where the task has no skills."""
+    seed: Any  # (2,) uint32
+
+    @property
+    def listens(self) -> Listening | None:
+        """The law, if it moves with how training goes."""
+        return self.law if isinstance(self.law, Listening) else None
 
 
 class State(NamedTuple):
@@ -47,16 +68,20 @@ def traced_of(members: Sequence[Member], float_type: type = np.float32) -> Trace
     """The members' numbers, stacked: every leaf (E, ...) in NumPy. The members share a static key."""
     rows = []
     for spec, seed in members:
-        skills = n_skills(spec.task)
-        schedule = spec.skills.schedule(skills) if skills else None
-        rows.append(TracedMember(np.array(seed_words(seed), np.uint32), spec.traced_values(), schedule))
+        rows.append(TracedMember(np.array(seed_words(seed), np.uint32), spec.traced_values(), law_of(spec)))
     return jax.tree.map(lambda *leaves: np.stack([_narrow(leaf, float_type) for leaf in leaves]), *rows)
 
 
-def bound(template: Spec, traced: TracedMember) -> Spec:
-    """The member's own spec: `template`, any spec of its static key, with the member's numbers in every traced field
-    and its schedule in the place of the skill distribution. Functions of a member read this and no other spec."""
-    return template.with_traced(traced.values).model_copy(update={"skills": traced.schedule})
+def bound(template: Spec, traced: TracedMember) -> BoundMember:
+    """The member of these numbers; `template` is any spec of its static key. Functions of a member read this, and no
+    other spec."""
+    return BoundMember(template.with_traced(traced.values), traced.law, traced.seed)
+
+
+def law_of(spec: Spec) -> Law | None:
+    """The law of a spec's skills; None where its task has none."""
+    skills = n_skills(spec.task)
+    return spec.skills.schedule(skills) if skills else None
 
 
 def _narrow(leaf: Any, float_type: type) -> np.ndarray:

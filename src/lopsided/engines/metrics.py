@@ -22,7 +22,6 @@ from lopsided.engines.members import State
 from lopsided.engines.sampling import MemberContext, test_sample, training_sample
 from lopsided.numerics.lowering import gathered, spread
 from lopsided.optim.losses import Share, accuracy_shares, loss_share, mean
-from lopsided.skills.listening import Listening
 
 LEAST_PIECE = 256
 """Samples of an evaluation that are in memory at once, at least where their activations allow it."""
@@ -65,7 +64,8 @@ def evaluate(member: MemberContext, state: State, initial: Any, micro: int) -> d
         found |= probe.measure(context)
     known = while_alive(state, found, jnp.float32)
     known |= spec.plan.metrics(state.plan) if isinstance(spec.plan, Remembers) else {}
-    return known | (spec.skills.metrics(state.heard) if isinstance(spec.skills, Listening) else {})
+    listens = member.bound.listens
+    return known | ({} if listens is None else listens.metrics(state.heard))
 
 
 def conclude(member: MemberContext, state: State, micro: int) -> dict[str, Array]:

@@ -35,7 +35,6 @@ from lopsided.engines.program import Program
 from lopsided.engines.sampling import Change, MemberContext
 from lopsided.engines.train_step import train_step
 from lopsided.plans.population import Population
-from lopsided.skills.listening import Listening
 from lopsided.skills.ranks import skill_at_rank
 from lopsided.skills.self_annealed import SelfAnnealedSchedule
 
@@ -54,7 +53,7 @@ class PopulationProgram(Program):
         self.cuttable = _plan(template).dynamics == "steps"  # adaptive steps restart at a cut, which would change them
 
     def init(self, traced: TracedMember) -> State:
-        spec, params = self.bound(traced), self._params(traced)
+        spec, params = self.bound(traced).spec, self._params(traced)
         optimizer = spec.optimizer.build(spec.steps).init(params) if _plan(spec).dynamics == "steps" else ()
         return State(params, optimizer, jnp.int32(-1), jnp.zeros((), self.float_type), jnp.int32(0))
 
@@ -63,7 +62,7 @@ class PopulationProgram(Program):
         member = self._member(traced)
         if _plan(member.spec).dynamics == "flow":
             return self._flow(state, member, start, stop)
-        step = lambda t, s: train_step(s, self._batch(member, t, s.params), member.spec, t)  # noqa: E731
+        step = lambda t, s: train_step(s, self._batch(member, t, s.params), member.bound, t)  # noqa: E731
         return jax.lax.fori_loop(start, stop, step, state)
 
     def _flow(self, state: State, member: MemberContext, start: Array, stop: Array) -> State:
@@ -127,7 +126,7 @@ class PopulationProgram(Program):
         found = {"test/loss": exact(), "train/loss": state.loss_sum / state.loss_count}
         for probe in member.spec.probes:
             found |= probe.measure(context)
-        if isinstance(member.spec.skills, Listening):
+        if member.bound.listens is not None:
             found["skills/exponent"] = self._exponent(member, state.params)
         return while_alive(state, found, self.float_type)
 
@@ -135,9 +134,8 @@ class PopulationProgram(Program):
         """The whole distribution, with the skill frequencies of step `t`."""
         frequency = None
         if member.order is not None:
-            listens = isinstance(member.spec.skills, Listening)
-            exponent = self._exponent(member, jax.lax.stop_gradient(params)) if listens else None
-            law = member.spec.skills.schedule(len(member.order))
+            law: Any = member.bound.law
+            exponent = self._exponent(member, jax.lax.stop_gradient(params)) if member.bound.listens else None
             by_rank = law.frequency(t / member.spec.steps) if exponent is None else law.at(exponent)
             frequency = _by_skill(by_rank, member.order)
         return PopulationBatch(member.latent, frequency)
@@ -146,19 +144,20 @@ class PopulationProgram(Program):
         """The exponent of a law that listens: accuracy is known."""
         task: Any = member.spec.task
         agreement = lambda p: task.exact_agreement(params, member.latent, _by_skill(p, member.order))  # noqa: E731
-        return cast(SelfAnnealedSchedule, member.spec.skills).smallest(agreement)
+        return cast(SelfAnnealedSchedule, member.bound.law).smallest(agreement)
 
     def _member(self, traced: TracedMember) -> MemberContext:
-        spec, seed = self.bound(traced), traced.seed
+        bound = self.bound(traced)
+        spec, seed = bound.spec, bound.seed
         with jax.enable_x64(False):
             task = spec.task
             order = skill_at_rank(spec.rank_order, task.n_skills, seed) if isinstance(task, HasSkills) else None
-        return MemberContext(spec, seed, None, None, latent_of(spec.task, stream(seed, "world")), order, Change())
+        return MemberContext(bound, None, None, latent_of(spec.task, stream(seed, "world")), order, Change())
 
     def _params(self, traced: TracedMember) -> Any:
         narrow = jax.tree.map(lambda x: x.astype(jnp.float32) if x.dtype == jnp.float64 else x, traced.values)
         with jax.enable_x64(False):
-            spec = bound(self._template, traced._replace(values=narrow))
+            spec = bound(self._template, traced._replace(values=narrow)).spec
             params = spec.model.init(stream(traced.seed, "init"), spec.task.inputs, spec.task.outputs)
         return jax.tree.map(lambda x: x.astype(self.float_type), params)
 

@@ -29,11 +29,10 @@ from lopsided.core.spec import Spec
 from lopsided.core.task import SkillLaw, n_levels
 from lopsided.engines import looking_back, memory, metrics
 from lopsided.engines.gradient import Pieces
-from lopsided.engines.members import State, TracedMember, bound, program_key, traced_of, tree_bytes
+from lopsided.engines.members import BoundMember, State, TracedMember, bound, program_key, traced_of, tree_bytes
 from lopsided.engines.sampling import MemberContext, context_of, training_sample
 from lopsided.engines.train_step import train_step
 from lopsided.numerics.lowering import lowering, spread
-from lopsided.skills.listening import Listening
 
 BATCH_AXIS = "batch"
 HELD_BYTES = 2**22
@@ -85,8 +84,8 @@ class Program(ABC):
     def evaluate(self, state: State, traced: TracedMember) -> dict[str, Array]:
         """Metrics by name."""
 
-    def bound(self, traced: TracedMember) -> Spec:
-        """The member's own spec."""
+    def bound(self, traced: TracedMember) -> BoundMember:
+        """The member with its own spec and law."""
         return bound(self._template, traced)
 
     @cached_property
@@ -125,12 +124,13 @@ class SampledProgram(Program):
     """Training on samples that the plan draws."""
 
     def init(self, traced: TracedMember) -> State:
-        spec = self.bound(traced)
+        member = self.bound(traced)
+        spec, listens = member.spec, member.listens
         params = initial_params(spec, traced.seed)
         optimizer = spec.optimizer.build(spec.steps).init(params)
         kept = looking_back.begin(spec, params)
         plan_memory = spec.plan.init_state() if isinstance(spec.plan, Remembers) else ()
-        heard = spec.skills.begin() if isinstance(spec.skills, Listening) else ()
+        heard = () if listens is None else listens.begin()
         return State(params, optimizer, jnp.int32(-1), jnp.float32(0), jnp.int32(0), kept, plan_memory, heard)
 
     def advance(self, state: State, traced: TracedMember, start: Int[Array, ""], stop: Int[Array, ""]) -> State:
@@ -155,7 +155,7 @@ class SampledProgram(Program):
         return metrics.conclude(self._member(traced), state, self.micro_batch)
 
     def _member(self, traced: TracedMember) -> MemberContext:
-        return context_of(self.bound(traced), traced.seed)
+        return context_of(self.bound(traced))
 
     def _held(self, member: MemberContext) -> Batch | None:
         """The samples of all steps, (pieces, micro-batch, ...), where every step draws the same and they are few. The
@@ -183,7 +183,7 @@ class SampledProgram(Program):
             self._batch(member._replace(train=train), further.plan.draw(key, t), law)
             for further, (train, key) in zip(streams_of(plan), member.streams, strict=True)
         ]
-        return train_step(state, batch, member.spec, t, others)
+        return train_step(state, batch, member.bound, t, others)
 
     def _batch(
         self, member: MemberContext, draw: Draw, law: SkillLaw | None, held: Batch | None = None

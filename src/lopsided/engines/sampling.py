@@ -25,6 +25,7 @@ from lopsided.core.task import (
     latent_of,
 )
 from lopsided.core.training_set import GROUP
+from lopsided.engines.members import BoundMember
 from lopsided.numerics import linalg
 from lopsided.skills.listening import Listening
 from lopsided.skills.ranks import skill_at_rank
@@ -42,10 +43,9 @@ class Change(NamedTuple):
 
 
 class MemberContext(NamedTuple):
-    """A member's own spec, and what its steps have in common, computed once per call of a compiled program."""
+    """A member, and what its steps have in common, computed once per call of a compiled program."""
 
-    spec: Spec
-    seed: Any
+    bound: BoundMember
     train: Any
     plan: Any
     latent: Any
@@ -54,24 +54,36 @@ class MemberContext(NamedTuple):
     streams: tuple[tuple[Any, Any], ...] = ()
     """Keys (of samples, of the plan's draws) of each of the plan's further streams."""
 
+    @property
+    def spec(self) -> Spec:
+        """The member's own spec."""
+        return self.bound.spec
+
+    @property
+    def seed(self) -> Any:
+        """The two words of the member's seed."""
+        return self.bound.seed
+
     def law(self, progress: Any, heard: Any = ()) -> SkillLaw | None:
-        """Training's skill frequencies at `progress` = step / steps, of a member that has heard so much."""
-        if self.order is None:
+        """Training's skill frequencies at `progress` = step / steps. `heard`: the law's feedback state; () before the
+        first step."""
+        law = self.bound.law
+        if self.order is None or law is None:
             return None
-        law = self.spec.skills.schedule(len(self.order))
         order = jnp.arange(len(self.order)) if isinstance(law, Listening) and law.by_skill else self.order
         return SkillLaw(law.cumulative(progress, heard), order)
 
 
-def context_of(spec: Spec, seed: Any) -> MemberContext:
-    """Keys, latent and rank order of the member with this bound spec and the two words of its seed."""
+def context_of(bound: BoundMember) -> MemberContext:
+    """The member with its keys, latent and rank order."""
+    spec, seed = bound.spec, bound.seed
     task, train = spec.task, stream(seed, "train")
     order = skill_at_rank(spec.rank_order, task.n_skills, seed) if isinstance(task, HasSkills) else None
     latent = latent_of(task, stream(seed, "world"))
     names = [f"feed-{i}" for i in range(len(streams_of(spec.plan)))]
     streams = tuple((stream(seed, "train", name), stream(seed, "plan", name)) for name in names)
     change = change_of(spec, seed, train, latent)
-    return MemberContext(spec, seed, train, stream(seed, "plan"), latent, order, change, streams)
+    return MemberContext(bound, train, stream(seed, "plan"), latent, order, change, streams)
 
 
 def change_of(spec: Spec, seed: Any, train: Key, latent: Any) -> Change:

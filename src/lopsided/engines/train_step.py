@@ -15,19 +15,19 @@ from lopsided.core.spec import Spec
 from lopsided.core.task import HasChance, Task, n_skills
 from lopsided.engines import looking_back
 from lopsided.engines.gradient import AnyBatch, loss_and_grad
-from lopsided.engines.members import State
-from lopsided.skills.listening import Listening, Told
+from lopsided.engines.members import BoundMember, State
+from lopsided.skills.listening import Told
 
 
 def train_step(
-    state: State, batch: AnyBatch, spec: Spec, step: Int[Array, ""], others: Sequence[AnyBatch] = ()
+    state: State, batch: AnyBatch, member: BoundMember, step: Int[Array, ""], others: Sequence[AnyBatch] = ()
 ) -> State:
     """The state after one update on `batch`, and on a batch for each of the plan's further streams (`others`).
 
-    Pure. `spec` is the member's own. A member whose loss is not finite keeps its parameters from then on.
+    Pure. A member whose loss is not finite keeps its parameters from then on.
     """
+    spec, listens = member.spec, member.listens
     remembers = spec.plan if isinstance(spec.plan, Remembers) else None
-    listens = spec.skills if isinstance(spec.skills, Listening) else None
     heeded = n_skills(spec.task) if listens is not None and listens.by_skill else 0
     found = loss_and_grad(spec, state.params, batch, remembers is not None or listens is not None, heeded)
     value, grads = found.loss, found.grads

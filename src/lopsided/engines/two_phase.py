@@ -43,7 +43,7 @@ class TwoPhaseProgram(Program):
 
     def init(self, traced: TracedMember) -> State:
         """Weights, and the moment matrix of the member's samples."""
-        spec = self.bound(traced)
+        spec = self.bound(traced).spec
         neuron: Any = spec.model.init(stream(traced.seed, "init"), spec.task.inputs, spec.task.outputs)
         moment = self._moment(spec, traced.seed)
         none = jnp.int32(-1)
@@ -53,12 +53,12 @@ class TwoPhaseProgram(Program):
 
     def advance(self, state: State, traced: TracedMember, start: Int[Array, ""], stop: Int[Array, ""]) -> State:
         """Take the steps start, ..., stop - 1."""
-        spec = self.bound(traced)
+        spec = self.bound(traced).spec
         return jax.lax.fori_loop(start, stop, lambda t, s: self._step(s, spec, t), state)
 
     def evaluate(self, state: State, traced: TracedMember) -> dict[str, Array]:
         """|a|, overlap with the nearest minimiser, and what is known of the two times (NaN while unknown)."""
-        spec, record = self.bound(traced), state.optimizer
+        spec, record = self.bound(traced).spec, state.optimizer
         size = jnp.asarray(_plan(spec).size, jnp.float32)
         known = lambda t: jnp.where(t >= 0, t.astype(jnp.float32), jnp.nan)  # noqa: E731
         return {

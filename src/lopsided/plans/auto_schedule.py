@@ -15,10 +15,10 @@ from lopsided.core.errors import InputError
 from lopsided.core.keys import Key, below, words
 from lopsided.core.model import Model
 from lopsided.core.optimizer import Optimizer
-from lopsided.core.plan import Draw, FixedSets, Remembers, SampledPlan
+from lopsided.core.plan import Draw, FixedSets, Remembers
 from lopsided.core.shapes import has_accuracy
 from lopsided.core.task import LossName, Task
-from lopsided.plans.simple import Batch, Size
+from lopsided.plans.simple import MiniBatches, Size
 
 SMALLEST, LARGEST = 1 / 320, 1 / 50
 """Shares of the online run's data in the first and the last phase."""
@@ -36,7 +36,7 @@ class Memory(NamedTuple):
     """Steps taken in each phase."""
 
 
-class AutoSchedule(SampledPlan, FixedSets, Remembers):
+class AutoSchedule(MiniBatches, FixedSets, Remembers):
     """Mini-batches with replacement from `phases` nested subsets, sizes geometric from `first` to `last`. A member goes
     on to the next at the end of an epoch in which it was right on a share `accuracy` of what it trained on, or after
     `epochs` epochs; it stays in the last. An epoch is as many steps as the subset has batches, rounded up.
@@ -45,7 +45,6 @@ class AutoSchedule(SampledPlan, FixedSets, Remembers):
     """
 
     name: Literal["auto-schedule"] = "auto-schedule"
-    batch: Batch
     first: Size | None = None
     last: Size | None = None
     online_steps: Annotated[int, Field(ge=1, le=10**9)] | None = None
@@ -69,10 +68,6 @@ class AutoSchedule(SampledPlan, FixedSets, Remembers):
         if self.first > self.last:
             raise InputError(f"plan 'auto-schedule': first = {self.first} is larger than last = {self.last}")
         return self
-
-    @property
-    def batch_size(self) -> int:
-        return self.batch
 
     def sizes(self) -> tuple[int, ...]:
         return tuple(np.round(np.geomspace(self.first or 1, self.last or 1, self.phases)).astype(int).tolist())
@@ -118,11 +113,5 @@ class AutoSchedule(SampledPlan, FixedSets, Remembers):
         shells = np.array([b - a for a, b in pairwise([0, *self.sizes()])], np.float32)
         return {"plan/phase": memory.phase + 1.0, "plan/distinct": (-jnp.expm1(log_unseen) * shells).sum()}
 
-    def seen(self, steps: int) -> int:
-        return steps * self.batch
-
     def distinct(self, steps: int) -> float:
         return float("nan")
-
-    def check_steps(self, steps: int) -> None:
-        return

@@ -10,8 +10,8 @@ from pydantic import Field, model_validator
 from lopsided.core.config import Config, TracedInt
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key, unit, words
-from lopsided.core.plan import Draw, MixesLevels, SampledPlan
-from lopsided.plans.simple import Batch, consecutive
+from lopsided.core.plan import Draw, MixesLevels
+from lopsided.plans.simple import MiniBatches, consecutive
 
 Weight = Annotated[float, Field(ge=0)]
 
@@ -29,16 +29,11 @@ class Stage(Config):
         return self
 
 
-class Curriculum(SampledPlan, MixesLevels):
+class Curriculum(MiniBatches, MixesLevels):
     """Fresh samples whose level is drawn from the current stage's mixture."""
 
     name: Literal["curriculum"] = "curriculum"
-    batch: Batch
     stages: Annotated[tuple[Stage, ...], Field(min_length=1, max_length=64)]
-
-    @property
-    def batch_size(self) -> int:
-        return self.batch
 
     @property
     def fresh(self) -> bool:
@@ -57,9 +52,6 @@ class Curriculum(SampledPlan, MixesLevels):
         u = unit(words(key, step, self.batch)) * mixture[now, -1]
         level = jnp.searchsorted(mixture[now], u, side="right", method="compare_all")
         return Draw(consecutive(step, self.batch), jnp.minimum(level, self.levels - 1).astype(jnp.int32))
-
-    def seen(self, steps: int) -> int:
-        return steps * self.batch
 
     def distinct(self, steps: int) -> float:
         return float(steps * self.batch)

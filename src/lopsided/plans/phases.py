@@ -13,9 +13,9 @@ from pydantic import Field, model_validator
 from lopsided.core.config import TRACED, Config
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key, below, words
-from lopsided.core.plan import Draw, FixedSets, MayRelabel, SampledPlan
+from lopsided.core.plan import Draw, FixedSets, MayRelabel
 from lopsided.plans._counting import expected_distinct
-from lopsided.plans.simple import Batch, Size
+from lopsided.plans.simple import MiniBatches, Size
 
 Labels = Literal["true", "random"]
 
@@ -44,7 +44,7 @@ class Phase(Config):
         return self
 
 
-class Phases(SampledPlan, FixedSets, MayRelabel):
+class Phases(MiniBatches, FixedSets, MayRelabel):
     """Mini-batches drawn with replacement from a subset that grows from phase to phase.
 
     Shares are of the data that an online run of `online_steps` steps sees (of this run's own number of steps if not
@@ -54,7 +54,6 @@ class Phases(SampledPlan, FixedSets, MayRelabel):
     later: ClassVar[frozenset[str]] = frozenset({"online_steps"})
 
     name: Literal["phases"] = "phases"
-    batch: Batch
     phases: Annotated[tuple[Phase, ...], Field(min_length=1, max_length=64)]
     online_steps: Annotated[int, Field(ge=1, le=10**9)] | None = None
 
@@ -87,10 +86,6 @@ class Phases(SampledPlan, FixedSets, MayRelabel):
         return self
 
     @property
-    def batch_size(self) -> int:
-        return self.batch
-
-    @property
     def fresh(self) -> bool:
         return False
 
@@ -106,9 +101,6 @@ class Phases(SampledPlan, FixedSets, MayRelabel):
 
     def sizes(self) -> tuple[Any, ...]:
         return tuple(0 if p.size is None else p.size for p in self.phases)
-
-    def seen(self, steps: int) -> int:
-        return steps * self.batch
 
     def distinct(self, steps: int) -> float:
         ends = np.cumsum([p.steps or 0 for p in self.phases])

@@ -20,9 +20,6 @@ class _Sampleless(Plan):
     def distinct(self, steps: int) -> float:
         return 0.0
 
-    def check_steps(self, steps: int) -> None:
-        return
-
 
 class Population(_Sampleless):
     """The exact gradient of the expected loss.

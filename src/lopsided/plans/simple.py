@@ -24,15 +24,23 @@ def consecutive(step: Any, batch: int) -> UInt32[Array, " B"]:
     return jnp.asarray(step).astype(jnp.uint32) * batch + jnp.arange(batch, dtype=jnp.uint32)
 
 
-class Online(SampledPlan):
-    """Every sample is fresh."""
+class MiniBatches(SampledPlan):
+    """Every step draws `batch` samples."""
 
-    name: Literal["online"] = "online"
     batch: Batch
 
     @property
     def batch_size(self) -> int:
         return self.batch
+
+    def seen(self, steps: int) -> int:
+        return steps * self.batch
+
+
+class Online(MiniBatches):
+    """Every sample is fresh."""
+
+    name: Literal["online"] = "online"
 
     @property
     def fresh(self) -> bool:
@@ -41,27 +49,16 @@ class Online(SampledPlan):
     def draw(self, key: Key, step: Any, memory: Any = ()) -> Draw:
         return Draw(consecutive(step, self.batch))
 
-    def seen(self, steps: int) -> int:
-        return steps * self.batch
-
     def distinct(self, steps: int) -> float:
         return float(steps * self.batch)
 
-    def check_steps(self, steps: int) -> None:
-        return
 
-
-class Fixed(SampledPlan, FixedSets):
+class Fixed(MiniBatches, FixedSets):
     """Mini-batches from a fixed set of `size` samples, drawn with replacement or reshuffled every epoch without."""
 
     name: Literal["fixed"] = "fixed"
     size: TracedSize
-    batch: Batch
     replacement: bool = True
-
-    @property
-    def batch_size(self) -> int:
-        return self.batch
 
     @property
     def fresh(self) -> bool:
@@ -78,16 +75,10 @@ class Fixed(SampledPlan, FixedSets):
     def sizes(self) -> tuple[Any, ...]:
         return (self.size,)
 
-    def seen(self, steps: int) -> int:
-        return steps * self.batch
-
     def distinct(self, steps: int) -> float:
         if not self.replacement:
             return float(min(self.size, steps * self.batch))
         return expected_distinct([self.size], [steps * self.batch])
-
-    def check_steps(self, steps: int) -> None:
-        return
 
 
 class FullBatch(SampledPlan, FixedSets, SameDraws):
@@ -116,6 +107,3 @@ class FullBatch(SampledPlan, FixedSets, SameDraws):
 
     def distinct(self, steps: int) -> float:
         return float(self.size if steps else 0)
-
-    def check_steps(self, steps: int) -> None:
-        return

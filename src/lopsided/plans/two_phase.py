@@ -35,9 +35,6 @@ class TwoPhase(Plan):
     def distinct(self, steps: int) -> float:
         return float(self.size if steps else 0)
 
-    def check_steps(self, steps: int) -> None:
-        return
-
     def check(self, task: Task, model: Model, optimizer: Optimizer, loss: LossName) -> None:
         """Raise `InputError` unless it is the setting of the theorem."""
         setting: Any = (task.name, getattr(task, "k", 2), model.name, optimizer.name, loss)

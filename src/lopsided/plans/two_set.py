@@ -11,12 +11,12 @@ from pydantic import Field
 from lopsided.core.config import TracedFloat
 from lopsided.core.errors import InputError
 from lopsided.core.keys import Key, below, unit, words
-from lopsided.core.plan import Draw, FixedSets, SampledPlan
+from lopsided.core.plan import Draw, FixedSets
 from lopsided.plans._counting import expected_distinct
-from lopsided.plans.simple import Batch, TracedSize, consecutive
+from lopsided.plans.simple import MiniBatches, TracedSize, consecutive
 
 
-class TwoSet(SampledPlan, FixedSets):
+class TwoSet(MiniBatches, FixedSets):
     """Every sample of a batch comes from a fixed set of `size` samples with probability `repeated`, and is fresh
     otherwise; fresh samples lie outside the set."""
 
@@ -24,11 +24,6 @@ class TwoSet(SampledPlan, FixedSets):
     name: Literal["two-set"] = "two-set"
     size: TracedSize
     repeated: Annotated[TracedFloat, Field(ge=0, le=1)] = 0.5
-    batch: Batch
-
-    @property
-    def batch_size(self) -> int:
-        return self.batch
 
     @property
     def fresh(self) -> bool:
@@ -42,9 +37,6 @@ class TwoSet(SampledPlan, FixedSets):
 
     def sizes(self) -> tuple[Any, ...]:
         return (self.size,)
-
-    def seen(self, steps: int) -> int:
-        return steps * self.batch
 
     def distinct(self, steps: int) -> float:
         """An index of the set stays unseen with probability (1 - repeated / size)^draws."""

@@ -43,10 +43,6 @@ class Listening(ABC):
     def metrics(self, heard: Any) -> dict[str, Array]:
         """What is written of it at an evaluation, by name."""
 
-    def schedule(self, n_skills: int) -> Any:
-        """Return self (`SkillSchedule.schedule` says why)."""
-        return self
-
     @property
     def constant(self) -> bool:
         """False: the law changes during training."""

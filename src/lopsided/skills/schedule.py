@@ -27,10 +27,6 @@ class SkillSchedule(NamedTuple):
     log_bin: Any  # (R,)
     log_size: Any  # (R,)
 
-    def schedule(self, n_skills: int) -> SkillSchedule:
-        """Return self, because `members.bound` stores the schedule in `spec.skills`."""
-        return self
-
     @property
     def constant(self) -> bool:
         """True if the distribution does not move (host values only)."""
