@@ -19,6 +19,7 @@ import pytest
 from lopsided.executors import orders
 from lopsided.executors.runners import executor, runner
 from lopsided.store.parts import Store
+from lopsided.work.done import Request
 from lopsided.work.worker import run
 from tests.cluster.thousand import TINY, counted, through
 from tests.faults.helpers import rows
@@ -78,11 +79,11 @@ def test_slurm_makes_the_rows_of_one_process_though_workers_are_killed(slurm, tm
 @slurm_here
 def test_a_later_head_finds_the_jobs_of_an_earlier_one(slurm, tmp_path):
     store = Store(tmp_path)
-    runner(executor("slurm", tmp_path, 1, slurm), "tour")([TINY], 2, store)
+    runner(executor("slurm", tmp_path, 1, slurm), "tour")(Request([TINY], 2, store))
     first = json.loads((tmp_path / "workers" / "slurm.json").read_text())
     again = executor("slurm", tmp_path, 1, slurm)
     assert again.count() == 1
-    runner(again, "tour")([TINY], 4, store)
+    runner(again, "tour")(Request([TINY], 4, store))
     assert json.loads((tmp_path / "workers" / "slurm.json").read_text()) == first
     counted(store, 4)
     orders.ask_to_stop(store)
@@ -110,7 +111,7 @@ def test_actors_without_a_shared_folder_send_their_parts_though_one_is_lost(ray,
             importlib.import_module("ray").kill(handle)
             killed.append(name)
 
-    done = runner(found, "tour")([TINY], 20, Store(tmp_path / "two"), kill_one, job_size=1)
+    done = runner(found, "tour")(Request([TINY], 20, Store(tmp_path / "two"), kill_one, job_size=1))
     assert done.trained == 20
     assert killed
     assert rows(tmp_path / "two") == rows(tmp_path / "one")

@@ -22,6 +22,7 @@ from lopsided.executors.runners import executor, runner
 from lopsided.results.stored import load
 from lopsided.store.leases import Leases
 from lopsided.store.parts import Store
+from lopsided.work.done import Request
 from tests.conftest import PARITY
 
 TINY = Spec.parse({**PARITY, "steps": 20})
@@ -48,7 +49,7 @@ def through(
     thread.start()
     began = time.perf_counter()
     try:
-        done = runner(executor(name, root, workers, options), "tour")([TINY], jobs, store, job_size=1)
+        done = runner(executor(name, root, workers, options), "tour")(Request([TINY], jobs, store, job_size=1))
     finally:
         ended.set()
         thread.join()

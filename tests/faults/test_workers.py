@@ -18,6 +18,7 @@ from lopsided.store.leases import MOST_FAILURES, Leases
 from lopsided.store.parts import Store
 from lopsided.store.status import folder_status
 from lopsided.store.transfer import adopt, packed
+from lopsided.work.done import Request
 from lopsided.work.worker import run
 from tests.cluster.thousand import TINY, counted, through
 from tests.faults.helpers import rows
@@ -95,10 +96,10 @@ def test_a_head_may_go_and_another_may_come(tmp_path, parity):
             stop.set()
 
     with pytest.raises(Stopped):
-        head()([spec], 2, store, halt, stop=stop)
+        head()(Request([spec], 2, store, halt, stop=stop))
     (worker,) = status_of(tmp_path)["workers"]
     assert worker["worker"].startswith("local-0-")
-    done = head()([spec], 2, store)
+    done = head()(Request([spec], 2, store))
     assert done.trained == 2
     assert [w["worker"] for w in status_of(tmp_path)["workers"]] == [worker["worker"]]
     stop_workers(tmp_path)
@@ -124,7 +125,7 @@ def test_an_order_that_workers_cannot_read_ends_the_run(tmp_path):
     store = Store(tmp_path)
     store.require_writable()
     with pytest.raises(InputError, match=r"not found"):
-        runner(executor("local", tmp_path, 1, {}), "/nowhere/mine.py")([TINY], 1, store)
+        runner(executor("local", tmp_path, 1, {}), "/nowhere/mine.py")(Request([TINY], 1, store))
     stop_workers(tmp_path)
 
 
@@ -171,7 +172,7 @@ def test_stopping_the_workers_ends_the_head_too(tmp_path, parity):
             orders.ask_to_stop(store)
 
     with pytest.raises(Stopped):
-        runner(executor("local", tmp_path, 1, {}), "tour")([spec], 1, store, withdraw)
+        runner(executor("local", tmp_path, 1, {}), "tour")(Request([spec], 1, store, withdraw))
     stop_workers(tmp_path)
 
 
@@ -181,7 +182,7 @@ def test_workers_may_come_from_elsewhere(tmp_path):
     store.require_writable()
     words = [sys.executable, "-m", "lopsided.cli", "worker", "--out", str(tmp_path), "--idle", "1s"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
-        done = runner(executor("elsewhere", tmp_path, 1, {}), "tour")([TINY], 2, store)
+        done = runner(executor("elsewhere", tmp_path, 1, {}), "tour")(Request([TINY], 2, store))
         assert "2 members trained" in process.communicate(timeout=60)[0]
     assert done.trained == 2
 
@@ -239,5 +240,5 @@ def test_workers_that_end_at_once_are_not_started_for_ever(tmp_path, monkeypatch
     store = Store(tmp_path)
     store.require_writable()
     with pytest.raises(InputError, match="workers end at once"):
-        runner(found, "tour")([TINY], 1, store)
+        runner(found, "tour")(Request([TINY], 1, store))
     assert os.listdir(tmp_path / "workers" / "logs")

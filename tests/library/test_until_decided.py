@@ -25,7 +25,7 @@ from lopsided.study.recipe_run import RecipeRun
 from lopsided.study.reports import write_report
 from lopsided.study.targets import find, plain_arms, plain_curves
 from lopsided.study.until_decided import Plan, looked, read, replay, until_decided
-from lopsided.work.worker import run
+from lopsided.work.worker import train
 from tests.library.small import small_recipe, spec
 
 LOOKS = (8, 16)
@@ -159,10 +159,10 @@ def test_a_look_in_hand_leaves_the_claims_of_the_last_one(tmp_path):
     asked = asked_for(recipe_of(claims, make=slow))
     store = Store(tmp_path)
 
-    def until_the_others(specs, seeds, *rest):
-        if np.size(seeds) == 16 and len(specs) > 2:
+    def until_the_others(request):
+        if np.size(request.seeds) == 16 and len(request.specs) > 2:
             raise Stopped("by the test")
-        return run(specs, seeds, *rest)
+        return train(request)
 
     with pytest.raises(Stopped):
         until_decided(asked, store, looks=LOOKS, runner=until_the_others)

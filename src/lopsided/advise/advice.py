@@ -28,8 +28,8 @@ from lopsided.stats.race import SCREENING, Advice, Found, Plan, mean_ranks, plan
 from lopsided.stats.times import Times, falls
 from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
-from lopsided.work.done import Runner
-from lopsided.work.worker import run
+from lopsided.work.done import Request, Runner
+from lopsided.work.worker import train
 
 if TYPE_CHECKING:
     from lopsided.figures.panels import Panel
@@ -142,7 +142,7 @@ def advise(
     progress: Callable[[Progress], None] | None = None,
     stop: threading.Event | None = None,
     execution: Execution = DEFAULT,
-    runner: Runner = run,
+    runner: Runner = train,
 ) -> Advised:
     """Race the shapes of a spec. `budget` in seconds of computing decides how many fresh seeds the test may take;
     `rates` are factors of the learning rate, of which every shape gets its best one on screening seeds. Raises
@@ -154,7 +154,7 @@ def advise(
 
     def measure(names: Sequence[str], seeds: Sequence[int], specs: Mapping[str, Spec] | None = None) -> dict:
         arms = {name: (specs or chosen)[name] for name in names}
-        runner(list(arms.values()), seeds, store, progress, execution, stop)
+        runner(Request(list(arms.values()), seeds, store, progress, execution, stop or threading.Event()))
         found = _read(arms, seeds, store.as_of_now(), goal)
         for name in arms if specs is None else ():
             scores[name] |= dict(zip(seeds, goal.shown(found[name]), strict=True))

@@ -220,7 +220,7 @@ def _runner(
     devices_per_member: int,
 ) -> Runner:
     """What trains: this process, or workers elsewhere."""
-    from lopsided.work.worker import run as here
+    from lopsided.work.worker import train as here
 
     if on is None:
         if workers is not None or options:

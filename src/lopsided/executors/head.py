@@ -5,19 +5,16 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
 
 from lopsided.core.errors import InputError, Stopped
-from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.progress import Progress
-from lopsided.core.spec import Spec
 from lopsided.engines.choosing import require_engines
 from lopsided.executors import orders
 from lopsided.executors.base import Executor
 from lopsided.store.leases import MOST_FAILURES, Leases
 from lopsided.store.parts import Store
 from lopsided.store.survey import MemberId
-from lopsided.work.done import Done
+from lopsided.work.done import Done, Request
 from lopsided.work.jobs import wanted_members
 from lopsided.work.rows import member_id
 
@@ -31,15 +28,9 @@ MOST_DEATHS = 10
 class Wanted:
     """The members that a head was asked for, and what is still missing of them."""
 
-    def __init__(
-        self,
-        store: Store,
-        specs: Sequence[Spec],
-        seeds: int | Sequence[int],
-        progress: Callable[[Progress], None] | None,
-    ):
-        self.store, self.progress, self._began = store, progress, time.perf_counter()
-        self.members = wanted_members(specs, seeds)
+    def __init__(self, request: Request):
+        self.store, self.progress, self._began = request.store, request.progress, time.perf_counter()
+        self.members = wanted_members(request.specs, request.seeds)
         self.names = {member_id(m) for m in self.members}
         self.first = len(self.missing())
         """How many were missing at the beginning."""
@@ -63,35 +54,32 @@ class Wanted:
 
 
 class Cluster:
-    """Trains on an executor's workers; called like `lopsided.work.worker.run`."""
+    """Trains on an executor's workers: a `Runner`."""
 
     def __init__(self, executor: Executor, target: str, deadline: float | None = None):
         self.executor, self.target, self.deadline = executor, target, deadline
 
-    def __call__(
-        self,
-        specs: Sequence[Spec],
-        seeds: int | Sequence[int],
-        store: Store,
-        progress: Callable[[Progress], None] | None = None,
-        execution: Execution = DEFAULT,
-        stop: threading.Event | None = None,
-        job_size: int | None = None,
-    ) -> Done:
+    def __call__(self, request: Request) -> Done:
         """Returns when all members are complete. Setting `stop` raises `Stopped`; the workers go on. Raises
         `InputError` if jobs were given up, or if workers die as soon as they start."""
-        wanted = Wanted(store, specs, seeds, progress)
+        store, wanted = request.store, Wanted(request)
         if not wanted.first:
             return wanted.done()
         leases = Leases(store.root)
         for member, failure in leases.given_up().items():
             if member in wanted.names:
                 leases.forget_failure(failure["job"])
-        require_engines(specs, execution)
-        details = {"execution": execution.model_dump_json(), "job_size": job_size, "deadline": self.deadline}
-        order = orders.of(self.target, specs, seeds, **details)
+        require_engines(request.specs, request.execution)
+        order = orders.of(
+            self.target,
+            request.specs,
+            request.seeds,
+            execution=request.execution.model_dump_json(),
+            job_size=request.job_size,
+            deadline=self.deadline,
+        )
         orders.write(store, order)
-        self._watch(store, order, wanted, stop or threading.Event())
+        self._watch(store, order, wanted, request.stop)
         orders.remove(store, order)
         return wanted.done()
 

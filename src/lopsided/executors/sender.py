@@ -2,51 +2,35 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from lopsided.core.engine import Member
 from lopsided.core.errors import InputError, Stopped
-from lopsided.core.execution import DEFAULT, Execution
-from lopsided.core.progress import Progress
-from lopsided.core.spec import Spec
 from lopsided.executors.head import LOOK_SECONDS, MOST_DEATHS, Wanted
 from lopsided.executors.ray import Ray, library
 from lopsided.store.leases import MOST_FAILURES
-from lopsided.store.parts import Store
 from lopsided.store.survey import MemberId
 from lopsided.store.transfer import adopt
-from lopsided.work.done import Done
+from lopsided.work.done import Done, Request
 from lopsided.work.jobs import cut
 from lopsided.work.rows import member_id
 
 
 class Sender:
-    """One job for each actor at a time; called like `lopsided.work.worker.run`. The job of a lost actor goes to
-    another one."""
+    """Sends each actor one job at a time: a `Runner`. The job of a lost actor goes to another one."""
 
     def __init__(self, executor: Ray, target: str):
         self.executor, self.target = executor, target
 
-    def __call__(
-        self,
-        specs: Sequence[Spec],
-        seeds: int | Sequence[int],
-        store: Store,
-        progress: Callable[[Progress], None] | None = None,
-        execution: Execution = DEFAULT,
-        stop: threading.Event | None = None,
-        job_size: int | None = None,
-    ) -> Done:
+    def __call__(self, request: Request) -> Done:
         """Returns when all members are complete. Setting `stop` ends the actors and raises `Stopped`. Raises
         `InputError` if members were given up: after three failures, or ten lost actors."""
-        wanted = Wanted(store, specs, seeds, progress)
+        wanted = Wanted(request)
         if wanted.first:
-            store.require_writable()
+            request.store.require_writable()
             try:
-                _Sending(self.executor, self.target, wanted, store, execution, job_size).finish(stop)
+                _Sending(self.executor, self.target, wanted, request).finish()
             finally:
                 self.executor.end_actors()
         return wanted.done()
@@ -55,20 +39,19 @@ class Sender:
 class _Sending:
     """One call of a `Sender`."""
 
-    def __init__(
-        self, executor: Ray, target: str, wanted: Wanted, store: Store, execution: Execution, job_size: int | None
-    ):
-        self.executor, self.target, self.wanted, self.store = executor, target, wanted, store
-        self.execution, self.job_size = execution.model_dump_json(), job_size
+    def __init__(self, executor: Ray, target: str, wanted: Wanted, request: Request):
+        self.executor, self.target, self.wanted, self.store = executor, target, wanted, request.store
+        self.execution, self.job_size = request.execution.model_dump_json(), request.job_size
+        self.stop = request.stop
         self.running: dict[Any, tuple[str, list[Member]]] = {}
         """Jobs under way: for the future of a job's parts, the name of its actor and the members it trains."""
         self.failures = Counter[MemberId]()
         self.lost: dict[MemberId, str] = {}
         """Members that were given up, and why."""
 
-    def finish(self, stop: threading.Event | None) -> None:
-        """Until all members are complete or given up."""
-        ray, stop = library(), stop or threading.Event()
+    def finish(self) -> None:
+        """Send and receive until all members are complete or given up."""
+        ray, stop = library(), self.stop
         while missing := self.wanted.missing() - set(self.lost):
             self._send(missing)
             self.wanted.show()

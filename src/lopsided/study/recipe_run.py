@@ -26,10 +26,10 @@ from lopsided.study.named_metrics import check_metrics
 from lopsided.study.overrides import apply, overridden
 from lopsided.study.own_code import code_versions
 from lopsided.study.targets import find, plain_arms, plain_curves
-from lopsided.work.done import Done, Runner
+from lopsided.work.done import Done, Request, Runner
 from lopsided.work.jobs import cut, wanted_members
 from lopsided.work.rows import member_id
-from lopsided.work.worker import run
+from lopsided.work.worker import train
 
 if TYPE_CHECKING:
     from lopsided.figures.panels import Figure
@@ -75,7 +75,7 @@ class RecipeRun:
         progress: Callable[[Progress], None] | None = None,
         stop: threading.Event | None = None,
         execution: Execution = DEFAULT,
-        runner: Runner = run,
+        runner: Runner = train,
     ) -> Done:
         """Write the manifest and train what is missing, then what sweeps lack whose best settings lie at an end. Jobs
         are cut as the folder's manifest says, if it has one. `runner` trains: here, or elsewhere."""
@@ -89,7 +89,8 @@ class RecipeRun:
             arms = manifest.arms_of(now.arms, now.planned)
             found = Manifest(self.recipe.name, self.scale, self.seeds, self.overrides, arms, job_size, jobs)
             manifest.write(store, found)
-            done = done.plus(runner(specs, self.seeds, store, progress, execution, stop, job_size))
+            request = Request(specs, self.seeds, store, progress, execution, stop or threading.Event(), job_size)
+            done = done.plus(runner(request))
             results = now.results(store.as_of_now())
             longer = now.longer(results) if results is not None else None
             specs = [] if longer is None else [spec for name, spec in longer.arms.items() if name not in now.arms]

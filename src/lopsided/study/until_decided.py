@@ -32,8 +32,8 @@ from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
 from lopsided.study import looks as look_in_hand
 from lopsided.study.recipe_run import RecipeRun
-from lopsided.work.done import Done, Runner
-from lopsided.work.worker import run
+from lopsided.work.done import Done, Request, Runner
+from lopsided.work.worker import train
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def until_decided(
     progress: Callable[[Progress], None] | None = None,
     stop: threading.Event | None = None,
     looks: tuple[int, ...] = (),
-    runner: Runner = run,
+    runner: Runner = train,
     execution: Execution = DEFAULT,
 ) -> tuple[State, Done]:
     """Train what chooses, then look after look what open claims read. `looks` is how many judged seeds there are at
@@ -101,7 +101,9 @@ def until_decided(
     while (state := replay(asked, plan, store.as_of_now())).wanted:
         judged = _seeds(plan, state.looks)
         _tell(asked, plan, state, store)
-        done = done.plus(runner([asked.arms[name] for name in state.wanted], judged, store, progress, execution, stop))
+        specs = [asked.arms[name] for name in state.wanted]
+        request = Request(specs, judged, store, progress, execution, stop or threading.Event())
+        done = done.plus(runner(request))
     look_in_hand.end(store, asked.label)
     return state, done
 

@@ -1,10 +1,11 @@
-"""What a run did, and what anything that runs members looks like."""
+"""What is asked of a runner, and what it did."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
 
 from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.progress import Progress
@@ -31,16 +32,21 @@ class Done(NamedTuple):
         )
 
 
-class Runner(Protocol):
-    """Something that trains what the store lacks: `lopsided.work.worker.run`, or a cluster's head."""
+@dataclass(frozen=True, eq=False)
+class Request:
+    """Members to train, where their rows go, and how."""
 
-    def __call__(
-        self,
-        specs: Sequence[Spec],
-        seeds: int | Sequence[int],
-        store: Store,
-        progress: Callable[[Progress], None] | None = None,
-        execution: Execution = DEFAULT,
-        stop: threading.Event | None = None,
-        job_size: int | None = None,
-    ) -> Done: ...
+    specs: Sequence[Spec]
+    seeds: int | Sequence[int]
+    """How many seeds each spec gets, from 0 on, or which."""
+    store: Store
+    progress: Callable[[Progress], None] | None = None
+    execution: Execution = DEFAULT
+    stop: threading.Event = field(default_factory=threading.Event)
+    """Set it to commit and raise `Stopped`."""
+    job_size: int | None = None
+    """Members per job at most; None: what the engine says of the spec."""
+
+
+Runner: TypeAlias = Callable[[Request], Done]
+"""Something that trains what the store lacks: `lopsided.work.worker.train`, or a cluster's head."""

@@ -26,7 +26,7 @@ from lopsided.store.parts import Store, job_name
 from lopsided.store.survey import Damage, MemberId
 from lopsided.work.clock import Clock
 from lopsided.work.commits import Commits
-from lopsided.work.done import Done
+from lopsided.work.done import Done, Request
 from lopsided.work.jobs import cut, effort, wanted_members
 from lopsided.work.rows import member_id, rows_of
 
@@ -54,8 +54,15 @@ def run(
     commit. Setting `stop` commits and raises `Stopped`. With `keep_going` a job that fails is tried again, here or
     elsewhere, and left alone after MOST_FAILURES attempts (`lopsided.store.leases`); the rest is trained all the same.
     """
-    wanted = wanted_members(specs, seeds)
-    return _Work(store, wanted, execution, progress, stop or threading.Event(), job_size, keep_going).done()
+    request = Request(specs, seeds, store, progress, execution, stop or threading.Event(), job_size)
+    return train(request, keep_going)
+
+
+def train(request: Request, keep_going: bool = False) -> Done:
+    """Carry out a request in this process; see `run`."""
+    r = request
+    wanted = wanted_members(r.specs, r.seeds)
+    return _Work(r.store, wanted, r.execution, r.progress, r.stop, r.job_size, keep_going).done()
 
 
 def run_members(wanted: Sequence[Member], store: Store, execution: Execution) -> Done:
