@@ -7,6 +7,7 @@ import pytest
 from markupsafe import escape
 
 from lopsided.claims.deciding import decide
+from lopsided.claims.times import Ahead
 from lopsided.core.arms import SCALES
 from lopsided.core.execution import Execution
 from lopsided.core.registry import registered
@@ -155,7 +156,12 @@ def test_claims_match_their_statements(name):
     results = made_up(recipe, *(_rise(i, rng) for i in range(len(recipe.specs("laptop")))))
     claims = decide(recipe, results)
     assert [c.claim for c in claims] == [s.claim for s in recipe.claims]
-    assert all(c.verdict in (*DECIDED, "inconclusive") and c.members > 0 for c in claims)
+    assert all(c.verdict != "not run" and c.members > 0 for c in claims)
+    assert all((c.reason != "") == (c.verdict == "inconclusive") for c in claims)
+    for statement, claim in zip(recipe.claims, claims, strict=True):
+        if isinstance(statement.test, Ahead) and claim.verdict in ("holds", "contradicted"):
+            slow, fast = (each.read(results, statement.test.axis).median for each in statement.test.readings)
+            assert (fast < slow) == (claim.verdict == "holds"), claim.claim
     assert recipe.figure(results).panels
 
 

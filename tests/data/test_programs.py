@@ -13,6 +13,11 @@ PROGRAMS = dict(re.findall(r"```python\n# PROGRAM: (\S+)\n(.*?)```", PAGE, re.S)
 NEEDS = {"pytorch": "torch", "trainer": "transformers"}
 
 
+def test_the_page_has_programs():
+    """Else none of the tests below would run."""
+    assert len(PROGRAMS) >= 8
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_it_runs(name, tmp_path):
     if name not in ("shape", "plans"):
@@ -23,10 +28,6 @@ def test_it_runs(name, tmp_path):
         env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
-
-
-def test_there_are_eight():
-    assert set(PROGRAMS) == {"shape", "plans", "pytorch", "trainer", "accelerate", "lightning", "datasets", "grain"}
 
 
 @pytest.mark.parametrize(("example", "page"), [("digits_sum", "digits-sum"), ("stdlib_text", "stdlib-text")])

@@ -24,17 +24,29 @@ def test_hash_is_pinned(parity):
     assert parity().content_hash() == "f10734753425c398"
 
 
-def test_every_field_changes_the_hash(parity):
-    base = parity()
-    changed = [
-        parity(steps=61),
-        parity(loss="square"),
-        parity(rank_order="random"),
-        parity(optimizer={"name": "sgd", "lr": 0.25}),
-        parity(model={"name": "mlp", "width": 17}),
-        parity(probes=[{"name": "weight-norms"}]),
-    ]
-    assert len({s.content_hash() for s in [base, *changed]}) == 1 + len(changed)
+OTHER = {
+    "task": {"name": "sparse-parity", "d": 8, "k": 3},
+    "rank_order": "random",
+    "model": {"name": "mlp", "width": 17},
+    "plan": {"name": "online", "batch": 16},
+    "optimizer": {"name": "sgd", "lr": 0.25},
+    "loss": "square",
+    "steps": 61,
+    "evaluation": {"every": 10, "samples": 64},
+    "probes": [{"name": "weight-norms"}],
+    "groups": [{"match": "layers.0.*", "lr": 2.0}],
+    "training_set": {"remove": "repeats"},
+    "until": {"metric": "test/accuracy", "at_least": 0.9},
+    "products": "bfloat16",
+}
+"""Another value for every field, `skills` apart, which only tasks with skills have."""
+
+
+def test_every_field_changes_the_hash(parity, tracking):
+    assert set(OTHER) | {"skills"} == set(Spec.model_fields)
+    changed = [parity(**{field: value}) for field, value in OTHER.items()]
+    assert len({s.content_hash() for s in [parity(), *changed]}) == 1 + len(OTHER)
+    assert tracking().content_hash() != tracking(skills={"name": "uniform"}).content_hash()
 
 
 def test_negative_zero_is_zero():

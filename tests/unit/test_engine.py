@@ -183,7 +183,13 @@ def test_curriculum_trains_on_shorter_products(tracking):
     stages = [{"steps": 10, "weights": [1]}, {"steps": 20, "weights": [0, 1]}]
     spec = tracking(plan={"name": "curriculum", "batch": 16, "stages": stages})
     _, metrics, _ = train([Member(spec, 0)])
+    whole = tracking(plan={"name": "online", "batch": 16})
+    _, other, _ = train([Member(whole, 0)])
     assert np.isfinite(metrics["train/loss"]).all()
+    assert metrics["train/loss"] != other["train/loss"]  # the first ten steps saw other samples
+    only_the_last = [{"steps": 30, "weights": [0, 1]}]
+    _, same, _ = train([Member(spec.replace({"plan": {**spec.plan.model_dump(), "stages": only_the_last}}), 0)])
+    np.testing.assert_allclose(same["train/loss"], other["train/loss"], rtol=1e-5)  # two hops are the task itself
 
 
 @pytest.mark.parametrize("steps", [1, 7])

@@ -106,9 +106,10 @@ def test_merged_steps_are_fewer_sentences_for_as_many_operations():
 
 def test_quantities_of_a_problem_have_names_of_their_own():
     task = GradeSchoolMath(ops=(8, 8), tokens="words")
-    for row in draw(task, 300).inputs:
-        if row.any():
-            Problem(task.decode(row))  # asserts that no quantity is defined twice
+    rows = [row for row in draw(task, 300).inputs if row.any()]
+    assert len(rows) > 150
+    for row in rows:
+        assert len(Problem(task.decode(row)).steps) == 8  # reading it fails where a quantity is defined twice
 
 
 def test_the_law_that_is_left_in_plain_problems_is_close_to_the_declared_one():

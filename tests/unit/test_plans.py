@@ -121,7 +121,24 @@ def test_curriculum_mixes_levels_as_declared():
 @given(st.integers(1, 200), st.integers(0, 1000))
 def test_draws_are_functions_of_key_and_step(size, step):
     for plan in (Online(batch=8), Fixed(size=size, batch=8), Fixed(size=size, batch=8, replacement=False)):
-        assert (plan.draw(KEY, step).index == plan.draw(KEY, step).index).all()
+        here = plan.draw(KEY, step).index
+        assert (here == plan.draw(KEY, step).index).all()
+        if size > 20:  # of fewer samples the same eight may come by chance
+            assert (here != plan.draw(KEY, step + 1).index).any()
+            assert isinstance(plan, Online) or (here != plan.draw(stream(1, "another"), step).index).any()
+
+
+@pytest.mark.parametrize(
+    ("plan", "step", "index"),
+    [
+        (Online(batch=4), 3, [12, 13, 14, 15]),
+        (FullBatch(size=3), 7, [0, 1, 2]),
+        (Fixed(size=4, batch=4, replacement=False), 0, [0, 1, 2, 3]),
+    ],
+)
+def test_what_a_plan_draws_by_example(plan, step, index):
+    """An epoch without replacement in any order."""
+    assert sorted(plan.draw(KEY, step).index.tolist()) == index
 
 
 def test_sizes_and_lengths_of_phases_are_traced():

@@ -1,4 +1,4 @@
-"""Saving and restoring an ensemble's state with Orbax."""
+"""Saving and restoring an ensemble's state as one safetensors file: host arrays, whatever lay on which device."""
 
 from __future__ import annotations
 
@@ -8,42 +8,32 @@ from typing import Any
 import jax
 import numpy as np
 
-from lopsided.engines import hosts
+FILE = "leaves.safetensors"
 
 
 def save(folder: Path, state: Any) -> None:
-    """Write a pytree of arrays; returns when it is on disk. Raises `OSError` if it cannot be written."""
-    import orbax.checkpoint as ocp
+    """Write a pytree of arrays into a new folder. Raises `OSError` if it cannot be written."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import save_file
 
+    folder.mkdir()
     try:
-        with ocp.StandardCheckpointer(multiprocessing_options=_alone()) as checkpointer:
-            checkpointer.save(folder.absolute(), _numbered(jax.device_get(state)))
-    except OSError:
-        raise
-    except Exception as error:  # the library has a class of its own for each way in which a file system may fail
-        raise OSError(f"checkpoint: {str(error).splitlines()[0] if str(error) else type(error).__name__}") from error
+        save_file(_numbered(jax.device_get(state)), folder / FILE)
+    except SafetensorError as error:  # the library's own class, also where a file system fails
+        raise OSError(f"checkpoint: {error}") from error
 
 
 def restore(folder: Path, like: Any) -> Any:
     """Read a pytree with the structure and dtypes of `like`; the first axis is as long as it was saved."""
-    import orbax.checkpoint as ocp
+    from safetensors.numpy import load_file
 
-    host = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), like)
-    with ocp.StandardCheckpointer(multiprocessing_options=_alone()) as checkpointer:
-        leaves = checkpointer.restore(folder.absolute(), _numbered(host))
-    return jax.tree.unflatten(jax.tree.structure(like), [leaves[k] for k in sorted(leaves)])
-
-
-def _alone() -> Any:
-    """This process saves and restores without asking others that train with it (`engines.hosts`)."""
-    import orbax.checkpoint as ocp
-
-    if not hosts.several():
-        return ocp.options.MultiprocessingOptions()
-    here = jax.process_index()
-    return ocp.options.MultiprocessingOptions(here, active_processes={here}, barrier_sync_key_prefix="lopsided")
+    found = load_file(folder / FILE)
+    leaves = [found[name].view(leaf.dtype) for name, leaf in zip(sorted(found), jax.tree.leaves(like), strict=True)]
+    return jax.tree.unflatten(jax.tree.structure(like), leaves)
 
 
-def _numbered(tree: Any) -> dict[str, Any]:
-    """Leaves by position: the file's structure does not depend on class names of models or optimizers."""
-    return {f"{i:05d}": np.asarray(leaf) for i, leaf in enumerate(jax.tree.leaves(tree))}
+def _numbered(tree: Any) -> dict[str, np.ndarray]:
+    """Leaves by position: the file's structure does not depend on class names of models or optimizers. NumPy has no
+    bfloat16 of its own, so that its bits are written as whole numbers."""
+    leaves = [np.asarray(leaf, order="C") for leaf in jax.tree.leaves(tree)]
+    return {f"{i:05d}": leaf.view(np.uint16) if leaf.dtype.kind == "V" else leaf for i, leaf in enumerate(leaves)}
