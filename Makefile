@@ -6,19 +6,24 @@ INSTALLED := $(VENV)/.installed
 DEVELOPER := $(VENV)/.developer
 DOCS := $(VENV)/.docs
 
-.PHONY: demo check test lowering bench lint types docs notebooks catalog results clean
+.PHONY: demo check test whole lowering bench lint types docs notebooks catalog results clean
 
 demo: $(INSTALLED)
 	$(BIN)/lopsided run tour
 	@echo "For those who stay: $(BIN)/lopsided run state-tracking (about 9 minutes)"
 
-# What CI runs: format, lint, import contracts, types, pages, tests.
-check: lint types docs test lowering
+# What CI runs: format, lint, import contracts, types, pages, all tests.
+check: lint types docs whole lowering
 
+# Minutes: all but what is marked slow.
 test: $(DEVELOPER)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
+
+# Real kills, wheels, notebooks, frameworks and whole recipes, too.
+whole: $(DEVELOPER)
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
-# Every program of every recipe at paper scale, lowered for CUDA and TPU; `make test` lowers some.
+# Every program of every recipe at paper scale, lowered for CUDA and TPU; `make whole` lowers some.
 lowering: $(DEVELOPER)
 	LOPSIDED_ALL_PROGRAMS=1 $(BIN)/python -m pytest -n 2 tests/contracts/test_lowers_elsewhere.py
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 import lopsided as lop
-from lopsided.report.text import claim_rows
+from lopsided.report.words import claim_rows
 
 
 class Study(NamedTuple):

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lopsided import data, models, optim, plans, probes, skills, stats, tasks, theory
-    from lopsided.advise.any_training import Advised, advise
+    from lopsided.advising.any_training import Advised, advise
     from lopsided.api.batches import batches
     from lopsided.api.checking import check
     from lopsided.api.comparing import Comparison, Curves, compare
@@ -62,8 +62,8 @@ __all__ = [
 ]
 
 _WHERE = {
-    "Advised": "lopsided.advise.any_training",
-    "advise": "lopsided.advise.any_training",
+    "Advised": "lopsided.advising.any_training",
+    "advise": "lopsided.advising.any_training",
     "Comparison": "lopsided.api.comparing",
     "Curves": "lopsided.api.comparing",
     "InputError": "lopsided.core.errors",

@@ -58,6 +58,7 @@ def call(arguments, capfd):
     return code, *capfd.readouterr()
 
 
+@pytest.mark.slow
 def test_every_command_of_the_pages_runs(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     asked = dict.fromkeys(tuple(smoke(words)) for text in PAGES.values() for words in commands(text))
@@ -93,6 +94,7 @@ def away(tmp_path, monkeypatch):
             del sys.modules[name]
 
 
+@pytest.mark.slow
 def test_the_tutorials_run_from_first_to_last(away, monkeypatch, capfd):
     """Each goes on with the files of the one before; examples run on fewer steps and seeds."""
     monkeypatch.setenv("COLUMNS", "200")
@@ -134,6 +136,7 @@ def test_the_results_file_speaks_of_the_recipes_as_they_are():
     assert set(data["runs"]) == {c["recipe"] for c in data["claims"] if c["verdict"] != "not run"}
 
 
+@pytest.mark.slow
 def test_the_pages_of_recipes_have_the_numbers_of_the_file(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "docs/_extensions"))
     import recipe_pages

@@ -7,6 +7,8 @@ from pathlib import Path
 import matplotlib
 import pytest
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).parents[2] / "docs"
 SMALLER = {
     "can-it-do-arithmetic": ("N, OPS, WIDTH, STEPS, SEEDS", "4, 1, 8, 30, 2"),

@@ -14,6 +14,8 @@ from lopsided.core.registry import registered
 from lopsided.engines.members import program_key
 from lopsided.engines.work import program_of
 
+pytestmark = pytest.mark.slow
+
 EVERY = bool(os.environ.get("LOPSIDED_ALL_PROGRAMS"))
 RECIPES = sorted(name for name, recipe in registered("recipe").items() if "paper" in recipe.scales)
 

@@ -48,6 +48,7 @@ def attempt(parts):
         return None, str(error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_measures_every_member_or_says_what_it_is_for(setting, monkeypatch):
     """All probes that fit a setting measure in one run: a program for each would take most of this file's time."""

@@ -56,6 +56,7 @@ def test_a_recipe_changed_since_the_catalog_was_written_is_imported(monkeypatch,
     assert catalog() == described()
 
 
+@pytest.mark.slow
 @each_recipe
 @pytest.mark.parametrize("scale", ["laptop", "paper"])
 def test_claims_read_arms_and_metrics_that_there_are(name, scale):
@@ -76,6 +77,7 @@ def test_every_scale_is_a_set_of_valid_specs(name, scale):
     assert scale == "smoke" or recipe.scales[scale].seeds >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(by_family()))
 def test_smoke_runs_reports_and_gives_no_verdict(name, tmp_path):
     asked = prepare(name, "smoke", None, [])

@@ -125,6 +125,7 @@ def new_sampler(task, purpose):
     return samples
 
 
+@pytest.mark.slow
 @each_task
 def test_same_key_same_bytes(task):
     a, b = draw(task, 64)[0], draw(task, 64, sampler=new_sampler(task, "train"))[0]
@@ -140,6 +141,7 @@ def test_a_sample_does_not_depend_on_its_batch(task):
         np.testing.assert_allclose(x[40:48], y, rtol=0, atol=0 if exact(task) else 2e-6)
 
 
+@pytest.mark.slow
 @each_task
 def test_shapes_and_ranges(task):
     batch, _ = draw(task, 256)
@@ -210,6 +212,7 @@ def test_chance_is_the_best_constant_guess(task):
     assert task.chance - 4 * error < right.mean() < task.chance + 5 * error
 
 
+@pytest.mark.slow
 @each_task
 def test_neighbouring_seeds_and_test_streams_share_no_sample(task):
     """Tasks with more inputs than collisions by chance could hit share none in 10⁵, where streams that are named by 32

@@ -135,6 +135,7 @@ def metrics_of(members):
     return {name: np.stack([m[name] for m in found]) for name in found[0]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", CASES)
 def test_a_member_among_others_equals_the_member_alone(path):
     base, value = CASES[path]

@@ -12,7 +12,7 @@ import lopsided.data as ld
 from lopsided.core.errors import InputError
 
 torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
 N, SKILLS, TOTAL, BATCH = 5000, 50, 9600, 96
 
 

@@ -78,6 +78,7 @@ def test_what_is_drawn_follows_the_exponent():
     assert len(set(found[at:].tolist())) > 3500  # no early part of a stream comes again and again
 
 
+@pytest.mark.slow
 def test_a_million_examples_of_a_thousand_skills():
     sampler = ld.SelfAnneal(ld.Groups(np.arange(10**6) % 1000), total=10**7, batch=256)
     batches = iter(sampler)

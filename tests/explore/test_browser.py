@@ -13,7 +13,8 @@ from lopsided.study.recipe_run import prepare
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
-    pytest.mark.xdist_group("browser"),  # one worker trains what is shown
+    pytest.mark.xdist_group("browser"),
+    pytest.mark.slow,
 ]
 PATIENCE = 60_000
 """Milliseconds that a view may take on a machine that is busy with other tests."""

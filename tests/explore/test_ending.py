@@ -11,6 +11,8 @@ import pytest
 import lopsided as lop
 from tests.library.small import spec
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_to_the_group_ends_it(number, tmp_path):

@@ -34,6 +34,7 @@ def _copy(mirror):
         pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["test/accuracy", "test/loss"])
 @pytest.mark.parametrize("spec", [SPEC, LEAVES, DIVERGES], ids=["plain", "leaves", "diverges"])
 def test_curves_are_those_of_the_report(mirrored, spec, metric):

@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ENVIRONMENT = {**os.environ, "JAX_PLATFORMS": "cpu", "COLUMNS": "120"}
 
 
@@ -254,7 +256,7 @@ RAISING = {
     "no specs": (f"{CHANGED}recipe = replace(adam, name='a', arms=lambda scale: [])", ["arms with a Spec each"]),
     "two arms of one name": (
         f"{CHANGED}recipe = replace(adam, arms=lambda scale: [*adam.arms(scale), *adam.arms(scale)])",
-        ["two arms are", "SGD, depth = 2, small, lr = 0.5"],
+        ["two arms are", "SGD, depth = 2, small, lr = "],
     ),
     "no arms": (f"{CHANGED}recipe = replace(adam, arms=None)", ["mine.py", "arms has to be a function"]),
     "claims that are none": (f"{CHANGED}recipe = replace(adam, claims=[3])", ["claims has to be a list of Statements"]),

@@ -16,6 +16,8 @@ from lopsided.work.worker import run
 from tests.conftest import PARITY
 from tests.faults.helpers import rows, start
 
+pytestmark = pytest.mark.slow
+
 SPECS = [
     Spec.parse(PARITY | changes)
     for changes in ({}, {"optimizer": {"name": "sgd", "lr": 0.1}}, {"model": {"name": "mlp", "width": 8}})

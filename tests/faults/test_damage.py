@@ -14,6 +14,8 @@ from lopsided.store.parts import Store
 from lopsided.work.worker import run
 from tests.faults.helpers import ROOT, rows
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def spec(parity):

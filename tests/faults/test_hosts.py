@@ -18,6 +18,8 @@ from lopsided.engines import hosts
 from lopsided.store.parts import Store
 from tests.faults.helpers import ROOT, finish, rows
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = """
 import json, sys
 from lopsided.core.spec import Spec

@@ -22,6 +22,8 @@ from lopsided.work.signals import INTERRUPTED
 from lopsided.work.worker import run
 from tests.faults.helpers import finish, rows, start
 
+pytestmark = pytest.mark.slow
+
 KILLS = int(os.environ.get("LOPSIDED_KILLS", "2"))
 CASES = {
     "ensemble, AdamW, annealed exponent": 3,

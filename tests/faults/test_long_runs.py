@@ -6,9 +6,13 @@ import resource
 import subprocess
 import sys
 
+import pytest
+
 from lopsided.core.execution import Execution
 from lopsided.store.parts import Store
 from lopsided.work.worker import run
+
+pytestmark = pytest.mark.slow
 
 
 def resident():

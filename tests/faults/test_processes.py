@@ -12,6 +12,8 @@ from lopsided.store.leases import Leases, owner
 from lopsided.store.parts import Store
 from tests.faults.helpers import finish, rows, start
 
+pytestmark = pytest.mark.slow
+
 
 def arms(parity):
     """Four programs, so four jobs."""

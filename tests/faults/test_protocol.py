@@ -13,6 +13,7 @@ FAULTS = int(os.environ.get("LOPSIDED_FAULTS", "1"))
 """Faults on one way at most: kill, stop, a jump of the clock, damage. Each more takes about ten times longer."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one_host", [True, False], ids=["one host", "two hosts"])
 def test_no_job_without_end_and_no_rows_lost(one_host, parity, tmp_path, monkeypatch):
     world = World(tmp_path / "store", parity(steps=60), monkeypatch, one_host)

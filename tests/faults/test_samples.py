@@ -23,6 +23,8 @@ from lopsided.export import export as exporting
 from lopsided.export.samples import Asked, asked_for, records
 from lopsided.skills import Uniform
 
+pytestmark = pytest.mark.slow
+
 SMALL = ["n=9", "ops=2"]
 
 

@@ -20,6 +20,8 @@ from lopsided.study import manifest
 from lopsided.work.worker import run
 from tests.faults.helpers import rows, start
 
+pytestmark = pytest.mark.slow
+
 SLOW = {"steps": 20_000, "evaluation": {"every": 500, "samples": 256}}
 
 

@@ -3,8 +3,12 @@ the long ones."""
 
 import os
 
+import pytest
+
 from tests.faults.fuzz import attack, small_store
 from tests.faults.soak import soak, work
+
+pytestmark = pytest.mark.slow
 
 COMMANDS = int(os.environ.get("LOPSIDED_FUZZ", "100"))
 

@@ -23,6 +23,8 @@ from lopsided.work.worker import run
 from tests.cluster.thousand import TINY, counted, through
 from tests.faults.helpers import rows
 
+pytestmark = pytest.mark.slow
+
 RECIPE = """
 from typing import Literal
 from lopsided.part import register

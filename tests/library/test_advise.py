@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lopsided as lop
-from lopsided.advise.advice import Goal, advise, shapes_of
+from lopsided.advising.advice import Goal, advise, shapes_of
 from lopsided.cli import main
 from lopsided.core.errors import InputError, StoreError
 from lopsided.core.spec import Spec
@@ -122,6 +122,7 @@ def test_shapes_of_a_task_with_skills():
     assert len({each.content_hash() for each in found.values()}) == len(found)
 
 
+@pytest.mark.slow
 def test_a_loss_has_to_fall_to_its_target(tmp_path):
     spec = Spec.parse({**PARITY, **EASY})
     far, near = (advise(spec, Store(tmp_path), Goal("test/loss", at)).scores["uniform"] for at in (0.3, 0.6))
@@ -142,6 +143,7 @@ def test_shapes_of_a_task_without_skills():
     assert not any("law" in name for name in shapes_of(Spec.parse(PARITY)))
 
 
+@pytest.mark.slow
 def test_the_race_is_ordinary_rows_and_goes_on(tmp_path):
     store, spec = Store(tmp_path), Spec.parse(PARITY)
     first = advise(spec, store, ACCURACY)

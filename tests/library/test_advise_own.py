@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lopsided.data as ld
-from lopsided.advise.questions import from_table
+from lopsided.advising.questions import from_table
 from lopsided.cli import main
 
 LOOP = """

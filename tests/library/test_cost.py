@@ -52,6 +52,7 @@ def test_a_transformer_takes_six_operations_a_parameter_and_token_and_those_of_i
     assert 0.7 * by_formula <= work.step <= 1.5 * by_formula  # the last layer answers at one position only
 
 
+@pytest.mark.slow
 def test_every_layer_is_counted():
     """XLA counts a loop's body once, and layers are a loop."""
     one, four = (work_of(Spec.parse({**LARGE, "model": {**LARGE["model"], "layers": n}})) for n in (2, 5))
@@ -66,6 +67,7 @@ def test_memory_is_that_of_the_compiled_program_and_near_the_prediction():
     assert predicted.temporary / 3 < work.temporary < 3 * predicted.temporary
 
 
+@pytest.mark.slow
 def test_operations_grow_with_steps_and_seeds_and_hours_follow_the_formula():
     once = cost(prepare("set-size", "smoke", 1, ()), "h100", utilisation=0.5)
     twice = cost(prepare("set-size", "smoke", 2, ()), "h100", devices=2, utilisation=0.5)

@@ -9,6 +9,8 @@ from lopsided.cli.run import _every
 from lopsided.study import catalog
 from lopsided.study.catalog import catalog as rows
 
+pytestmark = pytest.mark.slow
+
 
 def code(*words):
     with pytest.raises(SystemExit) as stopped:

@@ -116,6 +116,7 @@ def test_a_run_goes_on_until_its_best_rates_are_bracketed(tmp_path, monkeypatch)
     assert of_folder.grown(Store(tmp_path))[0].arms.keys() == grown.arms.keys()
 
 
+@pytest.mark.slow
 def test_equal_arms_are_seldom_told_apart(tmp_path):
     """Real training: 60 trials of 9 seeds, two arms of the same settings and other seeds, each at its best rate."""
     rates, trials, each = (0.7, 1.0, 1.5), 60, 9

@@ -85,6 +85,7 @@ def test_gradient_flow_has_no_number_of_operations():
     assert per_member(spec) is None
 
 
+@pytest.mark.slow
 def test_the_table_and_its_json(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["run", "deflation", "--scale", "smoke", "--out", str(tmp_path)])

@@ -65,6 +65,7 @@ def asked_for(recipe):
     return RecipeRun(recipe, "laptop", recipe.specs("laptop"), 6)
 
 
+@pytest.mark.slow
 def test_looks_go_on_for_open_claims_and_the_arms_that_they_read(tmp_path):
     asked, store = asked_for(recipe_of()), Store(tmp_path)
     state, done = until_decided(asked, store, looks=LOOKS)
@@ -97,6 +98,7 @@ def test_a_claim_may_name_an_arm_by_a_setting_that_is_not_the_best(tmp_path):
     assert slow in plan.others
 
 
+@pytest.mark.slow
 def test_a_claim_reads_the_best_setting_after_others_of_its_sweep_have_stopped(tmp_path):
     steps = Measured(lambda r: best(r, **FRESH).times().time, FRESH)
 
@@ -118,6 +120,7 @@ def test_a_claim_reads_the_best_setting_after_others_of_its_sweep_have_stopped(t
     assert sorted(seeds.values())[-2:] == [6 + 8, 6 + 16]  # a rival of the best setting, and the best
 
 
+@pytest.mark.slow
 def test_other_settings_are_trained_once_a_claim_is_decided_at_the_best_ones(tmp_path):
     """They cannot decide a claim that is open there."""
     compared = {"data": "fresh"}, {"data": "rate 0.5"}
@@ -146,6 +149,7 @@ def test_other_settings_are_trained_once_a_claim_is_decided_at_the_best_ones(tmp
         assert looked(asked, store.as_of_now()).claims == state.claims
 
 
+@pytest.mark.slow
 def test_a_look_in_hand_leaves_the_claims_of_the_last_one(tmp_path):
     """A claim that waits for other settings of a sweep stops there; what is shown is of one look, not of two."""
 
@@ -193,6 +197,7 @@ def test_no_seeds_are_trained_for_a_claim_at_an_end_of_its_sweep(tmp_path):
     assert {complete.count(arms[name].content_hash()) for name in plan["best"]} == {6 + 8}
 
 
+@pytest.mark.slow
 def test_the_best_of_several_sweeps_is_the_one_that_the_choosing_seeds_liked_best(tmp_path):
     asked_of = []
 
@@ -344,6 +349,7 @@ def test_a_recipe_without_claims_has_nothing_to_decide(tmp_path):
         until_decided(asked_for(recipe), Store(tmp_path))
 
 
+@pytest.mark.slow
 def test_a_time_limit_ends_well_and_the_same_command_goes_on(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     long = json.loads(spec(0.5).canonical_json())

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from lopsided.advise.advice import shapes_of
+from lopsided.advising.advice import shapes_of
 from lopsided.core.spec import Spec
 from lopsided.recipes._frequency import UNIFORM
 from lopsided.recipes.state_tracking import spec as tracking

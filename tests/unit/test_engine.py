@@ -141,6 +141,7 @@ def test_skill_distributions_share_one_program(tracking):
     assert len({program_key(tracking(skills=kind)) for kind in kinds}) == 1
 
 
+@pytest.mark.slow
 def test_arms_in_one_ensemble_train_on_their_own_distribution(tracking):
     """The power-law arm's training loss differs from the uniform arm's although both are one program."""
     arms = [tracking(skills={"name": "uniform"}), tracking(skills={"name": "power-law", "alpha": 3})]

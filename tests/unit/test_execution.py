@@ -40,6 +40,7 @@ WAYS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS, ids=str)
 def test_execution_changes_no_number_but_by_rounding(way):
     if way.get("batch_devices", 1) > len(jax.devices()):
@@ -67,6 +68,7 @@ def test_execution_is_no_part_of_a_spec_and_precision_of_products_is(parity):
     assert parity(products="bfloat16").content_hash() != parity().content_hash()
 
 
+@pytest.mark.slow
 def test_bfloat16_products_round_factors_and_keep_weights(parity):
     """The same training to about three digits, in float32 everywhere else."""
     exact, rounded = (losses(parity(products=p)) for p in ("float32", "bfloat16"))

@@ -124,6 +124,7 @@ def activations(width, parameterization, parity, adaptive):
     return np.mean(moved), np.mean(outputs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adaptive", [False, True])
 def test_coordinate_check(parity, adaptive):
     """Under muP what hidden units change by in a few steps does not depend on the width; in the standard

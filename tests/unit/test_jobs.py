@@ -16,6 +16,8 @@ from lopsided.work.jobs import cut, wanted_members
 from lopsided.work.rows import member_id
 from tests.faults.helpers import ROOT, start
 
+pytestmark = pytest.mark.slow
+
 CODE = """
 import json, sys
 from lopsided.work.jobs import cut, wanted_members

@@ -62,6 +62,7 @@ def test_a_million_questions_for_training_are_not_held_out():
     assert np.unique(place).tolist() == list(range(2, 10))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", [Arithmetic(context=256), MultiHopQA(context=256), GradeSchoolMath(context=256)])
 def test_packed_rows_are_full(task):
     """Enough documents are drawn for a row, also under a law of short numbers."""
@@ -112,6 +113,7 @@ def test_quantities_of_a_problem_have_names_of_their_own():
         assert len(Problem(task.decode(row)).steps) == 8  # reading it fails where a quantity is defined twice
 
 
+@pytest.mark.slow
 def test_the_law_that_is_left_in_plain_problems_is_close_to_the_declared_one():
     """Rejected steps make small numbers more frequent; docs/language.md has the numbers."""
     task = GradeSchoolMath(modulus=None, largest=200)
@@ -155,6 +157,7 @@ def spec_of(task, layers=1, **changes):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("positions", ["learned", "rope"])
 def test_greedy_answers_are_right_where_teacher_forced_ones_are(positions):
     """What is generated equals the answer exactly where every token is the likeliest after the true ones before it."""
@@ -187,6 +190,7 @@ PAPER = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAPER)
 def test_a_shrunken_copy_of_the_paper_scale_takes_a_step(name):
     """The paper's task, rows, optimizer and precision; a small network, two rows a batch."""
@@ -219,6 +223,7 @@ def test_no_document_is_longer_than_declared(name, tokens):
     assert answer.max() <= task.longest.answer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", oracles.TASKS)
 def test_texts_are_solved_from_their_words(name):
     """A thousand of each task; `python -m tests.reference.oracles` does 100,000."""

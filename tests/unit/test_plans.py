@@ -117,6 +117,7 @@ def test_curriculum_mixes_levels_as_declared():
         plan.check_steps(6)
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(st.integers(1, 200), st.integers(0, 1000))
 def test_draws_are_functions_of_key_and_step(size, step):

@@ -182,6 +182,7 @@ def test_sizes_are_the_papers():
     assert plan.content_hash() == AutoSchedule(batch=32, first=1000, last=6400).content_hash()
 
 
+@pytest.mark.slow
 def test_distinct_samples_are_the_members_own():
     plan = AutoSchedule(batch=16, first=20, last=90, phases=2, epochs=2)
     _, memory = walk(plan, [0.0] * 9)  # four steps on 20, five on 90

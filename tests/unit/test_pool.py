@@ -37,6 +37,7 @@ def curves(engine):
     return found
 
 
+@pytest.mark.slow
 def test_members_train_as_in_an_ensemble_until_they_leave(parity):
     members = [Member(spec_of(parity), seed) for seed in range(150)]
     whole = curves(Ensemble(members))

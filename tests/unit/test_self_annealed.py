@@ -66,6 +66,7 @@ def test_it_falls_while_answers_are_right_and_rises_while_they_are_not():
     np.testing.assert_allclose(law.frequency(0.5, heard), PowerLaw(alpha=1.5).schedule(8).probabilities(), rtol=1e-5)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 40), st.floats(0.1, 0.9))
 def test_known_accuracy_gives_the_smallest_exponent_that_keeps_it(learned, goal):
     law, u = SelfAnnealed(goal=goal).schedule(40), jnp.arange(40) < learned

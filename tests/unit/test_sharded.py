@@ -14,7 +14,7 @@ from lopsided.engines.choosing import engine_for
 from lopsided.store.parts import Store
 from lopsided.work.worker import run
 
-pytestmark = pytest.mark.xdist_group("sharded")  # one worker: what the tests look at takes a minute to make
+pytestmark = [pytest.mark.xdist_group("sharded"), pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -133,7 +133,7 @@ def test_equivalence_verdicts(slopes, verdict):
     assert law.interval(0.9) == pytest.approx(slopes)
     claim = decisions.slope_near(law, -1.0, 0.2, "loss against steps")
     assert claim.verdict == verdict
-    assert "steps" in claim.test
+    assert claim.window.along == "steps"
 
 
 def test_bounds_need_the_whole_interval():
@@ -151,7 +151,7 @@ def test_slopes_of_members_have_to_agree():
     each = np.array([-0.1, 0.1, -0.05, 0.05, 0.0, 0.02, -0.02, -9.0])
     law = straight(X, broken(-1, 1, 1e5), (10, 1e4))._replace(slope=-1.1, error=0.2, each=each)
     assert decisions.slope_below(law, 0.0, "a against b").verdict == "inconclusive"
-    assert "sign flips" in decisions.slope_below(law, 0.0, "a against b").test
+    assert "sign flips" in decisions.slope_below(law, 0.0, "a against b").method
     unknown = law._replace(each=np.full(8, np.nan))
     found = decisions.slope_below(unknown, 0.0, "a against b")
     assert found.verdict == "holds"

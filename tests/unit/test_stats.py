@@ -84,6 +84,7 @@ AT_MOST = sps.binom.ppf(0.99, 1000, 0.05)
 DESIGNS = [(4, 1.0), (5, 1.3), (8, 1.0), (8, 3.0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "budget"), DESIGNS)
 def test_same_distribution_is_decided_at_most_one_time_in_twenty(n, budget):
     """1,000 comparisons of two arms drawn from one log-normal, censoring included."""
@@ -147,7 +148,7 @@ def test_a_difference_that_is_certainly_small_is_negligible():
     assert found.small == (0.8, 1.25)
     low, high = found.interval
     assert 0.8 < low < high < 1.25
-    assert "two one-sided tests" in found.test
+    assert found.equivalence
     # Neither what is decided nor what is uncertain, and nothing where more is claimed than a difference.
     assert decisions.faster(times(one.time * 1.2, np.inf), other, "steps").verdict == "holds"
     wide = times(100 * rng.lognormal(0, 1.0, 24), np.inf)

@@ -92,6 +92,7 @@ def test_one_document_a_row_stands_where_its_prompt_ends(prompt, answer):
         assert np.asarray(sample.weights).sum() == len(after)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.lists(some_pieces, min_size=1, max_size=6), st.booleans())
 def test_packed_rows_are_their_documents_one_after_the_other(contents, whole):
@@ -112,6 +113,7 @@ def test_packed_rows_are_their_documents_one_after_the_other(contents, whole):
         assert sample.answer[i] == (row[i][1] + 1 if asked else 0)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=40), st.integers(1, 30), st.integers(-20, 20))
 def test_both_searches_find_the_same_pieces(lengths, count, first):

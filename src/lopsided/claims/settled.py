@@ -44,9 +44,9 @@ def settled(arm: Arm, metric: str, level: float = LEVEL) -> bool:
     end stops any curve, so that a flat one says nothing of a longer run.
     """
     values = arm.metric(metric)
-    if values.ndim != 2:
+    if values.ndim != 2 or not np.isfinite(values).all():  # of a member that diverged a longer run says nothing
         return False
-    share = bool(np.nanmin(values) >= 0 and np.nanmax(values) <= 1)
+    share = bool(values.min() >= 0 and values.max() <= 1)
     if share and (values[:, -1] >= 1 - FIVE_POINTS).all():
         return True
     last = arm.steps >= LAST * arm.steps[-1]

@@ -13,8 +13,8 @@ from lopsided.core.errors import InputError
 from lopsided.report.as_json import print_json
 
 if TYPE_CHECKING:
-    from lopsided.advise.advice import Goal
-    from lopsided.advise.questions import Question
+    from lopsided.advising.advice import Goal
+    from lopsided.advising.questions import Question
     from lopsided.core.spec import Spec
 
 
@@ -58,7 +58,7 @@ def advise(
     as_json
         Print one JSON document on stdout, nothing else.
     """
-    from lopsided.advise.questions import READERS
+    from lopsided.advising.questions import READERS
     from lopsided.work.signals import duration
 
     seconds = None if budget is None else duration(budget, "--budget")
@@ -77,7 +77,7 @@ def advise(
 
 def _asked(what: Path, train: Path | None, skill: str | None, samples: int | None) -> tuple[Spec] | Question:
     """The spec, or what a race of somebody's own training needs."""
-    from lopsided.advise.questions import READERS, from_program, from_table
+    from lopsided.advising.questions import READERS, from_program, from_table
     from lopsided.study.targets import find
 
     if what.suffix == ".json":
@@ -101,8 +101,8 @@ def _of_spec(
     out: Path,
     as_json: bool,
 ) -> None:
-    from lopsided.advise.advice import Goal, advise, shapes_of
-    from lopsided.advise.advice import curves as curves_of
+    from lopsided.advising.advice import Goal, advise, shapes_of
+    from lopsided.advising.advice import curves as curves_of
     from lopsided.core.shapes import has_accuracy
     from lopsided.report.race_page import write_race
     from lopsided.store.files import replace_text
@@ -136,7 +136,7 @@ def _of_spec(
 
 
 def _of_training(file: Path, question: Question, seconds: float | None, out: Path, as_json: bool) -> None:
-    from lopsided.advise.any_training import advise
+    from lopsided.advising.any_training import advise
     from lopsided.report.race_page import write_race
 
     if question.data:
@@ -168,7 +168,7 @@ def _say(line: str) -> None:
 
 
 def _goal(text: str) -> Goal:
-    from lopsided.advise.advice import Goal
+    from lopsided.advising.advice import Goal
 
     metric, equals, value = text.partition("=")
     try:
