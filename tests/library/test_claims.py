@@ -279,10 +279,10 @@ def test_counts_do_not_flatter():
     assert (found.papers["holds"], found.own["holds"], found.papers["not run"]) == (3, 1, 1)
     assert (found.with_history, found.several_versions, found.near_trivial) == (1, 1, 1)
     assert counts_text(found) == [
-        "4 claims of the papers: 3 hold, 1 open.",
-        "1 claims of our own: 1 hold.",
-        "Of all these 1 had something changed after rows had been seen, 1 rest on rows of several versions of the "
-        "code, 1 could hardly fail.",
+        "Claims of the papers: 4 (holds 3, open 1).",
+        "Claims of our own: 1 (holds 1).",
+        "Among all these: 1 changed after rows had been seen, 1 from rows of several versions of the code, 1 that "
+        "could hardly fail.",
         "Open: 1 for a best setting at the end of its sweep.",
     ]
 

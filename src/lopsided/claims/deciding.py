@@ -12,6 +12,7 @@ from lopsided.claims.setting import Counterparts, differences, settings_of
 from lopsided.claims.settled import long_enough
 from lopsided.claims.statement import Own, Statement
 from lopsided.core.arms import ArmSpec, ScaleName, kept_name
+from lopsided.core.errors import InputError
 from lopsided.results import sweeps
 from lopsided.results.stored import Results
 from lopsided.results.sweeps import Tuned
@@ -48,8 +49,13 @@ def _choosers(results: Results) -> Sequence[int]:
 
 def found_of(recipe: Recipe, statement: Statement, results: Results, level: float = LEVEL) -> Decision:
     """What a claim's test finds. A verdict against a level at the end of training stands only if the runs were long
-    enough for it (`lopsided.claims.settled`)."""
-    found, ends = statement.decide(results, level), statement.test.ends
+    enough for it (`lopsided.claims.settled`). Raises `InputError` if the test gives no `Decision`."""
+    found, ends = statement.test.decide(results, level), statement.test.ends
+    if not isinstance(found, Decision):  # a function of somebody's own recipe may return anything
+        raise InputError(
+            f"claim {statement.claim!r}: its test has to return a Decision, as the functions of "
+            f"lopsided.stats.decisions do, not {type(found).__name__}"
+        )
     if found.verdict not in ("contradicted", "negligible") or not ends:
         return found
     if long_enough(results, ends, papers(recipe), level):

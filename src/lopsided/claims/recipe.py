@@ -74,9 +74,18 @@ class Recipe:
         if not sound:
             raise InputError(f"recipe {str(self.name)[:80]!r}: {field} has to be {valid}")
 
+    @cache  # noqa: B019  # a recipe lives as long as the process; making the arms of some takes half a second
     def arms_at(self, scale: ScaleName) -> Mapping[str, ArmSpec]:
         """Arms by name. Raises `InputError` if two have one name, or if one has no spec."""
-        return _arms_at(self, scale)
+        arms = list(self.arms(scale))
+        if not arms or not all(isinstance(each, ArmSpec) and isinstance(each.spec, Spec) for each in arms):
+            raise InputError(f"recipe {self.name!r}: arms({scale!r}) has to give arms with a Spec each")
+        found = {each.name: each for each in arms}
+        if len(found) < len(arms):
+            names = [each.name for each in arms]
+            double = next(name for name in names if names.count(name) > 1)
+            raise InputError(f"recipe {self.name!r}: two arms are {double!r}; their coordinates have to differ")
+        return found
 
     def specs(self, scale: ScaleName) -> dict[str, Spec]:
         """Specs by the arm's name."""
@@ -107,16 +116,3 @@ def _is_cost(cost: Any) -> bool:
         return False
     seeds, seconds, *_ = *cost, inf
     return isinstance(seeds, int) and seeds >= 1 and isinstance(seconds, (int, float))
-
-
-@cache
-def _arms_at(recipe: Recipe, scale: ScaleName) -> Mapping[str, ArmSpec]:
-    arms = list(recipe.arms(scale))
-    if not arms or not all(isinstance(each, ArmSpec) and isinstance(each.spec, Spec) for each in arms):
-        raise InputError(f"recipe {recipe.name!r}: arms({scale!r}) has to give arms with a Spec each")
-    found = {each.name: each for each in arms}
-    if len(found) < len(arms):
-        names = [each.name for each in arms]
-        double = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"recipe {recipe.name!r}: two arms are {double!r}; their coordinates have to differ")
-    return found

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from lopsided.claims.kind import Kind
 from lopsided.claims.places import Arms, arms_at
 from lopsided.core.errors import InputError
-from lopsided.results.stored import Results
-from lopsided.stats.decisions import LEVEL
 from lopsided.stats.verdict import DECISION_FIELDS, NOT_RUN, Claim, Decision, Source
 
 
@@ -61,16 +59,6 @@ class Statement:
                 arms_at(arms, at)
         except InputError as error:
             raise InputError(f"claim {self.claim!r}: {error}") from None
-
-    def decide(self, results: Results, level: float = LEVEL) -> Decision:
-        """What the test finds. Raises `InputError` if it gives no `Decision`."""
-        found = self.test.decide(results, level)
-        if not isinstance(found, Decision):
-            raise InputError(
-                f"claim {self.claim!r}: its test has to return a Decision, as the functions of "
-                f"lopsided.stats.decisions do, not {type(found).__name__}"
-            )
-        return found
 
     def with_what(self, found: Decision, recipe: str, scale: str) -> Claim:
         """The claim with what was found of it."""

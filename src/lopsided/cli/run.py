@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import time
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -152,12 +151,14 @@ def _one(
 ) -> dict[str, Any]:
     """Train and decide one run, write its report, and print its outcome (unless `as_json`), which is returned.
     `until`: None, or the looks of `--until-decided`; none of them, the usual ones."""
+    from lopsided.core.errors import Stopped
     from lopsided.engines.choosing import require_engines
     from lopsided.report.live import Display, Screen
     from lopsided.study import manifest
     from lopsided.study.checking import found_in
     from lopsided.study.own_code import warn_of_older_rows
     from lopsided.study.reports import write_report
+    from lopsided.study.until_decided import until_decided
     from lopsided.work.signals import stop_on_signals, stopped_after
 
     def arms_now() -> dict[str, str]:
@@ -174,7 +175,15 @@ def _one(
         stopped_after(seconds, stop) as over,
         Display(Screen(), arms_now, asked.recipe.metric, log) as display,
     ):
-        done, left = _trained(asked, store, display, stop, until, over, runner, execution)
+        done: Done | None = None
+        try:
+            if until is not None and asked.scale != "smoke":  # which has no verdicts
+                done = until_decided(asked, store, display, stop, until, runner, execution)[1]
+            else:
+                done = asked.train(store, display, stop, execution, runner)
+        except Stopped:
+            if not over.is_set():
+                raise
     store = store.as_of_now()
     found = found_in(asked, store)
     asked, claims = found.run, found.claims
@@ -193,7 +202,7 @@ def _one(
         "scale": asked.scale,
         "out": str(store.root.absolute()),
         "report": str(page.absolute()) if page else None,
-        "finished": not left,
+        "finished": done is not None,
         "trained": done.trained if done else None,
         "seeds": found.seeds,
         "arms": arms,
@@ -237,27 +246,3 @@ def _runner(
         raise InputError("--devices-per-member: each worker of --on local has its own devices; leave one out")
     found = executor(on, store.root, number, {key: value for key, _, value in pairs})
     return runner(found, target, None if seconds is None else time.time() + seconds)
-
-
-def _trained(
-    asked: RecipeRun,
-    store: Store,
-    display: Any,
-    stop: threading.Event,
-    until: tuple[int, ...] | None,
-    over: threading.Event,
-    runner: Runner,
-    execution: Execution,
-) -> tuple[Done | None, bool]:
-    """What was trained (None where the time was over before the end), and whether the time was over."""
-    from lopsided.core.errors import Stopped
-    from lopsided.study.until_decided import until_decided
-
-    try:
-        if until is not None and asked.scale != "smoke":  # which has no verdicts
-            return until_decided(asked, store, display, stop, until, runner, execution)[1], False
-        return asked.train(store, display, stop, execution, runner), False
-    except Stopped:
-        if not over.is_set():
-            raise
-        return None, True

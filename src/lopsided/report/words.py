@@ -160,7 +160,9 @@ def ratio_text(each: Difference) -> str:
     ratio = each.here / each.paper
     if 0.5 < ratio < 2:
         return ""
-    return f"1/{1 / ratio:.3g}" if ratio < 1 else f"x{ratio:.3g}"
+    factor = max(ratio, 1 / ratio)
+    said = f"{factor:.3g}" if factor < 1000 else f"{factor:,.0f}"
+    return f"1/{said}" if ratio < 1 else f"x{said}"
 
 
 def value_text(value: Any) -> str:
@@ -177,18 +179,18 @@ def _name(field: str) -> str:
 def counts_text(found: Counts) -> list[str]:
     """Sentences with the totals: the papers' claims and our own apart, and what qualifies them."""
     lines = []
-    for whose, verdicts in (("claims of the papers", found.papers), ("claims of our own", found.own)):
+    for whose, verdicts in (("Claims of the papers", found.papers), ("Claims of our own", found.own)):
         total = sum(verdicts[v] for v in (*DECIDED, "inconclusive"))
         if total:
-            each = ", ".join(f"{verdicts[v]} {word}" for v, word in VERDICT_WORDS.items() if verdicts[v])
-            lines.append(f"{total} {whose}: {each}.")
+            each = ", ".join(f"{word} {verdicts[v]}" for v, word in VERDICT_WORDS.items() if verdicts[v])
+            lines.append(f"{whose}: {total} ({each}).")
     notes = [
-        (found.with_history, "had something changed after rows had been seen"),
-        (found.several_versions, "rest on rows of several versions of the code"),
-        (found.near_trivial, "could hardly fail"),
+        (found.with_history, "changed after rows had been seen"),
+        (found.several_versions, "from rows of several versions of the code"),
+        (found.near_trivial, "that could hardly fail"),
     ]
     if any(n for n, _ in notes):
-        lines.append("Of all these " + ", ".join(f"{n} {said}" for n, said in notes if n) + ".")
+        lines.append("Among all these: " + ", ".join(f"{n} {said}" for n, said in notes if n) + ".")
     if found.open_because:
         each = ", ".join(f"{n} for {REASON_WORDS[reason]}" for reason, n in found.open_because.most_common())
         lines.append(f"Open: {each}.")
@@ -196,9 +198,9 @@ def counts_text(found: Counts) -> list[str]:
 
 
 VERDICT_WORDS = {
-    "holds": "hold",
+    "holds": "holds",
     "contradicted": "contradicted",
-    "negligible": "of a negligible difference",
+    "negligible": "negligible",
     "inconclusive": "open",
 }
 REASON_WORDS = {

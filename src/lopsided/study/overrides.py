@@ -15,6 +15,8 @@ DEEPEST = 20
 
 def overridden(recipe: str, arms: Mapping[str, Spec], overrides: Sequence[str]) -> dict[str, Spec]:
     """The arms with the changes; raises `InputError` for a change that the recipe cannot stand."""
+    if not overrides:
+        return dict(arms)
     changed = {name: apply(spec, overrides) for name, spec in arms.items()}
     _keep_apart(recipe, arms, overrides)
     _still_different(arms, changed, overrides)

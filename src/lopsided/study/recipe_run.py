@@ -91,7 +91,7 @@ class RecipeRun:
             manifest.write(store, found)
             request = Request(specs, self.seeds, store, progress, execution, stop or threading.Event(), job_size)
             done = done.plus(runner(request))
-            results = now.results(store.as_of_now())
+            results = now.results(store.as_of_now()) if now.may_grow else None
             longer = now.longer(results) if results is not None else None
             specs = [] if longer is None else [spec for name, spec in longer.arms.items() if name not in now.arms]
             now = longer or now
@@ -112,9 +112,14 @@ class RecipeRun:
             now, results = longer, more
         return now, results
 
+    @property
+    def may_grow(self) -> bool:
+        """Whether its sweeps may be extended. (Its rows need not be read to know.)"""
+        return self.scale != "smoke" and len(self.rounds) < MOST_ROUNDS and _swept(self.recipe, self.scale)
+
     def longer(self, results: Results) -> RecipeRun | None:
         """This run with one round more; None where every best setting is bracketed, or after MOST_ROUNDS."""
-        if not _swept(self.recipe, self.scale) or self.scale == "smoke" or len(self.rounds) == MOST_ROUNDS:
+        if not self.may_grow:
             return None
         known = {spec.content_hash() for spec in self.arms.values()}
         added = {}
@@ -186,12 +191,8 @@ def prepare(target: str, scale: str, seeds: int | None, overrides: Sequence[str]
         decided: ScaleName = "laptop" if name == "smoke" and "laptop" in recipe.scales else name
         recipe.check(decided)
         check_metrics(recipe, decided)
-    return RecipeRun(recipe, name, _arms(recipe, name, overrides), seeds or recipe.scales[name].seeds, tuple(overrides))
-
-
-def _arms(recipe: Recipe, scale: ScaleName, overrides: Sequence[str]) -> dict[str, Spec]:
-    arms = recipe.specs(scale)
-    return overridden(recipe.name, arms, overrides) if overrides else arms
+    arms = overridden(recipe.name, recipe.specs(name), overrides)
+    return RecipeRun(recipe, name, arms, seeds or recipe.scales[name].seeds, tuple(overrides))
 
 
 def of_manifest(found: Manifest) -> RecipeRun:
@@ -201,7 +202,7 @@ def of_manifest(found: Manifest) -> RecipeRun:
     recipe: Recipe | None = registry.registered("recipe").get(found.recipe)
     if recipe and scale in recipe.scales:
         try:
-            arms = _arms(recipe, scale, found.overrides)
+            arms = overridden(recipe.name, recipe.specs(scale), found.overrides)
         except InputError:
             arms = {}
         if _same(arms, found, _swept(recipe, scale)):

@@ -23,7 +23,7 @@ from lopsided.engines.choosing import engine_for, require_engines
 from lopsided.store.index import Summary
 from lopsided.store.leases import MOST_FAILURES, Holder, Lease, LeaseLost, Leases
 from lopsided.store.parts import Store, job_name
-from lopsided.store.survey import Damage, MemberId
+from lopsided.store.survey import MemberId
 from lopsided.work.clock import Clock
 from lopsided.work.commits import Commits
 from lopsided.work.done import Done, Request
@@ -91,7 +91,7 @@ class _Work:
         """Effort that is missing outside the job in hand."""
 
     def done(self) -> Done:
-        """Train what is missing."""
+        """Train what is missing: lease and train job after job until nothing is."""
         self.store.require_writable()
         self.store.require_readable()
         missing = self.missing()
@@ -99,26 +99,17 @@ class _Work:
             return Done(0, len(self.wanted), 0.0, 0)
         devices.setup(len(missing), self.execution.batch_devices)
         require_engines({id(m.spec): m.spec for m in missing}.values(), self.execution)
-        return self.finish()
-
-    def missing(self) -> list[Member]:
-        """Wanted members that no sound part completes."""
-        complete = self.store.complete()
-        return [m for m in self.wanted if member_id(m) not in complete]
-
-    def finish(self) -> Done:
-        """Lease and train job after job until nothing is missing."""
         trained = diverged = 0
         jobs = cut(self.wanted, self.job_size)
         self._clean()
         while True:
-            job, lease, missing = self._lease(jobs)
+            job, lease, left = self._lease(jobs)
             if lease:
                 found = self._train(job, lease)
                 if found is not None:
                     diverged += found
                     trained += len(job)
-            elif not missing:
+            elif not left:
                 seconds = time.perf_counter() - self.began
                 return Done(trained, len(self.wanted) - trained, seconds, diverged)
             else:
@@ -126,18 +117,21 @@ class _Work:
                 if self.stop.wait(WAIT_SECONDS):
                     raise Stopped
 
+    def missing(self) -> list[Member]:
+        """Wanted members that no sound part completes."""
+        complete = self.store.complete()
+        return [m for m in self.wanted if member_id(m) not in complete]
+
     def _clean(self) -> None:
         """Remove what killed processes left, unless somebody is working right now, and set damaged parts aside: nobody
         reads or overwrites those, whoever works."""
         with self.leases.lock():
             if not any(lease.alive for lease in self.leases.all()):
                 self.store.sweep()
-            self._set_aside(self.store.survey().damaged)
-
-    def _set_aside(self, damages: Sequence[Damage]) -> None:
-        for damage in damages:
-            print(f"lopsided: {damage.folder}: {damage.reason}; set aside, computed anew", file=sys.stderr)
-        self.store.set_aside(damages)
+            damages = self.store.survey().damaged
+            for damage in damages:
+                print(f"lopsided: {damage.folder}: {damage.reason}; set aside, computed anew", file=sys.stderr)
+            self.store.set_aside(damages)
 
     def _lease(self, jobs: Sequence[Sequence[Member]]) -> tuple[list[Member], Lease | None, int]:
         """The next job that nobody else works on, its lease, and how many members are missing altogether."""
