@@ -34,14 +34,14 @@ NUMBER = r"([−-]?[\d.,]*\d)"
 EFFECT = re.compile(rf"{NUMBER}\s\[(?:{NUMBER}|−∞),\s(?:{NUMBER}|∞)\]")
 PAGES = ("frequency", "strength", "repetition", "repetition-transformers", "language", "plane", "annealing")
 EARLIER = {
-    "annealing": {".85 [.68, .89]", ".21 [.08, .33]"},
+    "annealing": {"0.85 [0.68, 0.89]", "0.21 [0.08, 0.33]"},
     "frequency": {
-        ".03 [.01, .07]", ".05 [.02, .08]", "79 [-26, 180]", "1,870 [1,550, 2,000]",
+        "0.03 [0.01, 0.07]", "0.05 [0.02, 0.08]", "79 [-26, 180]", "1,870 [1,550, 2,000]",
     },
-    "repetition-transformers": {".56 [.38, .81]"},
+    "repetition-transformers": {"0.56 [0.38, 0.81]"},
     "repetition": {
-        "1.07 [.93, 1.23]", "1.72 [1.39, 2.22]", "1.21 [1.08, 1.34]", ".86 [.82, .91]", "2.2 [2.0, 2.5]",
-        "1.01 [.89, 1.15]", ".79 [.66, .96]",
+        "1.07 [0.93, 1.23]", "1.72 [1.39, 2.22]", "1.21 [1.08, 1.34]", "0.86 [0.82, 0.91]", "2.2 [2.0, 2.5]",
+        "1.01 [0.89, 1.15]", "0.79 [0.66, 0.96]",
     },
 }  # fmt: skip
 """What pages tell of other settings, other seeds and quantities that no claim is about."""

@@ -141,7 +141,7 @@ class Comparison:
 
     def higher(self) -> Verdict:
         """The candidate's last values exceed the baseline's. Of accuracies (as shares, not in percent), a difference
-        that is certainly below .05 is "negligible"."""
+        that is certainly below 0.05 is "negligible"."""
         said = f"{self.candidate.name} ends with a higher {self.metric} than {self.baseline.name}"
         ends = self.baseline.values[:, -1], self.candidate.values[:, -1]
         return _verdict(said, decisions.higher(*ends, f"final {self.metric}{self._where()}", self._small()))

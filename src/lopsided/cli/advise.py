@@ -39,12 +39,12 @@ def advise(
         A JSON file that holds a spec; a Python file that defines `spec`, or `train(shape, seed)` and `shapes`; or a
         table (.parquet, .csv, .jsonl) whose rows are your examples.
     target
-        Of a spec: what to reach with little compute, test/accuracy=.9 or test/loss=.1. Left out: the highest final
+        Of a spec: what to reach with little compute, test/accuracy=0.9 or test/loss=0.1. Left out: the highest final
         test accuracy, or the lowest final test loss.
     budget
         Computing time that the whole race may take: 30m, 2h.
     rates
-        Of a spec: factors of the learning rate to choose from for each shape, --rates .5 1 2.
+        Of a spec: factors of the learning rate to choose from for each shape, --rates 0.5 1 2.
     train
         Of a table: a Python file that defines `train(stream, seed)`. It trains on the rows stream.at(0), stream.at(1),
         … and returns a score, of which more is better.

@@ -25,7 +25,7 @@ def cost(
 ) -> None:
     """Members, operations, memory, storage and hours of a run, counted from its compiled programs; nothing is trained.
 
-    Hours = operations / (devices x peak x utilisation), and at least .1 ms for each step of the members that fit a
+    Hours = operations / (devices x peak x utilisation), and at least 0.1 ms for each step of the members that fit a
     device together. Members that may leave early are counted to their last step.
 
     Parameters

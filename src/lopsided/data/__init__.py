@@ -3,7 +3,7 @@
     import lopsided.data as ld
 
     groups = ld.Groups(labels)
-    shape = ld.Anneal(1.5, 0, begin=.2, finish=.9) & ld.Phases(until=(.1, .3, 1), shares=(.01, .1, 1))
+    shape = ld.Anneal(1.5, 0, begin=0.2, finish=0.9) & ld.Phases(until=(0.1, 0.3, 1), shares=(0.01, 0.1, 1))
     stream = ld.Stream(groups, shape, total=steps * batch, seed=0, cap=8)
     print(stream.describe())
     loader = DataLoader(ld.View(data, stream, batch), batch_size=batch)

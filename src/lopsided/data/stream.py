@@ -30,7 +30,7 @@ class Stream:
 
     *Stratified* (the default): a stretch of constant frequencies is cut into blocks of at most 16,384 positions (or of
     two for each skill, if that is more). At the end of a block each skill has come as often as its expectation says,
-    within 1; where the block ends is rounded too, by .3 sqrt(skills) positions as a standard deviation. At every
+    within 1; where the block ends is rounded too, by 0.3 sqrt(skills) positions as a standard deviation. At every
     position of a phase the visits of a skill's examples differ by at most 1; their order is shuffled anew in every
     epoch. With `replacement`, every sample is drawn on its own, as lopsided's plan `fixed` does.
 

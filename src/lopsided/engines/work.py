@@ -81,7 +81,7 @@ def work_of(spec: Spec) -> Work | None:
 
 
 def per_member(spec: Spec) -> PerMember | None:
-    """None where nothing is trained, or where the number of steps is the method's own choice (gradient flow). Takes .3
+    """None where nothing is trained, or where the number of steps is the method's own choice (gradient flow). Takes 0.3
     to 4 s: the program is lowered with its layers written out."""
     whole = program_of(spec, IN_ONE_PIECE)
     return None if whole is None or _adaptive(spec) else _counted(whole)

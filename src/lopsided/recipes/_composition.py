@@ -15,9 +15,9 @@ from lopsided.stats.transitions import crossing
 from lopsided.theory import k_composition as theory
 
 FLOW_R, SAMPLED_R = 0.1, 0.5
-"""Scale of the initial weights. From .1, A(0) is above B(0) (`theory.k_composition` defines both) for most members even
-under uniform skills, so that nothing but the escape is seen. Training on samples cannot go on for as long as that
-takes: it starts from .5, where the weights shrink first."""
+"""Scale of the initial weights. From 0.1, A(0) is above B(0) (`theory.k_composition` defines both) for most members
+even under uniform skills, so that nothing but the escape is seen. Training on samples cannot go on for as long as that
+takes: it starts from 0.5, where the weights shrink first."""
 SETTLED = 1e-8
 EARLIEST = 10**5
 """The first evaluation of a flow is at its time divided by this."""

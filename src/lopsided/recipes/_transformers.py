@@ -1,7 +1,7 @@
 """What the recipes on transformers and repetition share: the model, AdamW's sweep, tasks by scale, data schedules.
 
-AdamW's beta_2 is swept with the learning rate at the paper's scale; at laptop scale it is .95, the better of .9 and .95
-in trials.
+AdamW's beta_2 is swept with the learning rate at the paper's scale; at laptop scale it is 0.95, the better of 0.9 and
+0.95 in trials.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SETTING = setting_before("(10, 4)- and then (14, 3)-parity")
 BATCH = {"smoke": 8, "laptop": 32, "paper": 32}
 PARITY_BATCH = {**BATCH, "laptop": 256}
 """Samples a step on parity. The paper has 32. The laptop's small network has 256, because seeds differ less then: the
-log of (steps on fresh samples / steps with phases) has a standard deviation of .75 to 1.1 over seeds; with batches of
+log of (steps on fresh samples / steps with phases) has a standard deviation of 0.75 to 1.1 over seeds; with batches of
 32 it is about 1.7 (LOG.md)."""
 LARGER_BATCH = {**BATCH, "paper": 128}
 """Batch of in-context regression and single-index models."""
@@ -45,8 +45,8 @@ STEPS = {"smoke": 60, "laptop": 3000, "paper": 100_000}
 """Steps of a run on fresh samples of parity. (The paper names no number; its figure 1 reaches some 10^5.)"""
 BUDGET = {**STEPS, "laptop": 1000}
 """Steps of a run in the recipes that compare many kinds of arms. Subsets and phases keep the sizes that they have in a
-run of `STEPS`; later phases are left out. Within 1,000 steps six phases are told from fresh samples with .6 times the
-seeds, each at .6 times the cost (LOG.md, by rows of runs of 3,000 steps, cut off at 1,000)."""
+run of `STEPS`; later phases are left out. Within 1,000 steps six phases are told from fresh samples with 0.6 times the
+seeds, each at 0.6 times the cost (LOG.md, by rows of runs of 3,000 steps, cut off at 1,000)."""
 BUDGET_SETTING = (
     f"{SETTING}; at most 1,000 steps in place of 3,000, chosen by the rows of bias-removal-transformer, whose claims "
     "fewer seeds decide within 1,000 steps"

@@ -4,15 +4,15 @@ Paper A, theorems 1 and 2: a power law of exponent alpha learns a k-composition 
 skill is the last; under uniform skills it takes d^(k/2). What follows is not in the paper. The law `self-annealed`
 begins at exponent 1.5 and then takes the smallest exponent under which enough answers are right. The theory
 (`lopsided.theory.annealing`) says that the skills that are not learned should have the share 1/k of the law, which is
-an accuracy between 1/4 and 1/e. Here the law keeps its default, an accuracy of .2, the same for all k.
+an accuracy between 1/4 and 1/e. Here the law keeps its default, an accuracy of 0.2, the same for all k.
 
     lopsided run annealing-rate --scale laptop
 
-`laptop` changes: d = 16 ... 256, where `paper` goes to 512 (both are ours). Product model, weights from scale .5,
+`laptop` changes: d = 16 ... 256, where `paper` goes to 512 (both are ours). Product model, weights from scale 0.5,
 gradient flow on the exact loss (float64); k = 4 also by SGD with batch 16 and d = 8 ... 64 (`paper`: to 128), where the
 law listens to the accuracy of its batches. A member has learned when every weight is within one half of its sign (up to
 the sign of all). Shares of the skills that are not learned are tried for k = 2 and 4 at d = 128 (`paper`: 256), by
-setting the accuracy to (1 - share)^k. Scale .5, because from .3 the escape from the start, under a law that has not
+setting the accuracy to (1 - share)^k. Scale 0.5, because from 0.3 the escape from the start, under a law that has not
 moved yet, takes most of the time at k = 6, and half of it at k = 4 (LOG.md).
 """
 

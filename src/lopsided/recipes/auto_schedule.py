@@ -8,7 +8,7 @@ online training.
 
 `laptop` changes: (12, 4)-parity, a transformer of width 32 with 4 heads, an online run of 3,000 steps of 256 samples
 (so that subsets have 2,400 to 15,360 samples; there are 4,096 different inputs). Training accuracy is that of an
-epoch's batches. Learning rates are swept per arm, beta_2 is .95; each third of the seeds is judged at what the others
+epoch's batches. Learning rates are swept per arm, beta_2 is 0.95; each third of the seeds is judged at what the others
 choose. "Comparable" means that neither needs 25 % more steps.
 """
 

@@ -7,7 +7,7 @@ has mean input zero, also when mean label and mean input of each label are zero.
 
 `laptop` changes: (12, 4)-parity, a transformer of width 32 with 4 heads, batches of 256, six phases of an online run of
 3,000 steps. Balanced subsets consist of pairs x, -x, or of two pairs with opposite labels, as in `bias-removal`.
-Learning rates are swept per arm, beta_2 is .95; each third of the seeds is judged at what the others choose.
+Learning rates are swept per arm, beta_2 is 0.95; each third of the seeds is judged at what the others choose.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ extremely small set.
     lopsided run biased-online-transformer --scale laptop
 
 `laptop` changes: (12, 4)-parity, a transformer of width 32 with 4 heads, at most 1,000 steps of 256 samples, six phases
-of an online run of 3,000 steps. Tested on unbiased inputs. Learning rates are swept per arm, beta_2 is .95; each third
+of an online run of 3,000 steps. Tested on unbiased inputs. Learning rates are swept per arm, beta_2 is 0.95; each third
 of the seeds is judged at what the others choose.
 """
 

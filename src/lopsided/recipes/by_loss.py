@@ -5,7 +5,7 @@ loss: prioritised sampling (here the law `loss-proportional`) draws what is not 
 distributionally robust optimisation (`group-dro`; DoReMi finds the weights of domains so) raises the weights of groups
 with large losses. On the products of three elements of A5 all skills have the same loss at the start, that of a guess,
 so weights by loss have nothing to go by: the power law breaks a symmetry that they keep. Each method is tried at
-several values of its main setting: powers 1 and 4, rates .1, 1 and 10.
+several values of its main setting: powers 1 and 4, rates 0.1, 1 and 10.
 
     lopsided run by-loss --scale laptop
 

@@ -7,7 +7,7 @@ Paper C, figure 10 (b): transformers with mini-batches; the gap is bigger on (20
 `laptop` changes: (12, 4)- against (8, 4)-parity, so that the number of relevant coordinates stays and others go, as in
 the paper, and the first phase's set has three times as many samples as the easier task has inputs, as in the paper; a
 transformer of width 32 with 4 heads, batches of 256, six phases of an online run of 3,000 steps. Learning rates are
-swept per arm, beta_2 is .95; each third of the seeds is judged at what the others choose. The gap is, seed by
+swept per arm, beta_2 is 0.95; each third of the seeds is judged at what the others choose. The gap is, seed by
 seed, the ratio of steps to learn: fresh samples over six phases.
 """
 

@@ -9,8 +9,8 @@ is less once k >= 4 alpha.
 
 `laptop` changes: d = 8 ... 64 (`paper`: to 512). Time is that of gradient flow on the exact loss (float64); samples are
 those of SGD with batch 16 (256 where SGD is compared with the flow) and four times the theorem's step. A member has
-learned when every weight is within one half of its sign (up to the sign of all). Initial weights have scale r = .1
-(samples: .5, `_composition` says why). Runs last 1,000 times (samples: 8 times) the time that theory guesses. Slopes
+learned when every weight is within one half of its sign (up to the sign of all). Initial weights have scale r = 0.1
+(samples: 0.5, `_composition` says why). Runs last 1,000 times (samples: 8 times) the time that theory guesses. Slopes
 are of medians over members, of which one that has not learned by then is infinitely late; where two arms are compared
 it is censored.
 """

@@ -43,7 +43,7 @@ SIZES = {"smoke": (24, 4, 10, 400), "laptop": (256, 16, 64, 20_000), "paper": (1
 """d, directions, neurons, steps."""
 SQUARE, CORRELATION = "square loss", "correlation loss"
 MOST = 3 / 4
-"""Share of members that is asked for: with 16 members of 16 the interval begins at .79."""
+"""Share of members that is asked for: with 16 members of 16 the interval begins at 0.79."""
 
 
 def arms(scale: ScaleName) -> Arms:

@@ -71,7 +71,7 @@ LARGER = (
     "d = 16,384 unused neurons were that small in 11 of 12 members of a trial"
 )
 MOST = 2 / 3
-"""Share of members that is asked for: with 12 members of 12 the interval begins at .74."""
+"""Share of members that is asked for: with 12 members of 12 the interval begins at 0.74."""
 
 
 def arms(scale: ScaleName) -> Arms:

@@ -1,8 +1,8 @@
 """exponent: a larger exponent learns the head sooner and the tail later.
 
-Paper A, figures 7 and 8: S5 with 4 hops, lexicographic order. Paper: exponents .5 and .75 fail; of 1, 1.25 and 1.5 the
-largest is fastest early, and falls behind on the tail in the end. The last two arms are ours: the exponent moves from
-1.5, or from 1, to 0 between a fifth and three fifths of training.
+Paper A, figures 7 and 8: S5 with 4 hops, lexicographic order. Paper: exponents 0.5 and 0.75 fail; of 1, 1.25 and 1.5
+the largest is fastest early, and falls behind on the tail in the end. The last two arms are ours: the exponent moves
+from 1.5, or from 1, to 0 between a fifth and three fifths of training.
 
     lopsided run exponent --scale laptop
 

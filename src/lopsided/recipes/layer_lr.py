@@ -5,7 +5,7 @@ best rates have η_first >> η_second and close the gap between the full populat
 
     lopsided run layer-lr --scale laptop
 
-`laptop` changes: (14, 6)-parity, N = 2^11 against all 2^14 inputs; second-layer rates .125 ... 4, ratios η_first /
+`laptop` changes: (14, 6)-parity, N = 2^11 against all 2^14 inputs; second-layer rates 0.125 ... 4, ratios η_first /
 η_second 1/4, 1, 4, 16, 64 and, where the best one is the largest, beyond. Each third of the seeds is judged at what the
 others choose as the best pair. "Closed" means that neither arm needs 25 % more steps than the other, each at its best
 pair.

@@ -7,7 +7,7 @@ small set, repeated, and from fresh samples; the perceptron also by gradient des
     lopsided run linear-regression --scale laptop
 
 `laptop` changes: d = 40, a small set of 2^10, a large one of 2^14 samples, batches of 16. A member has learned at a
-test loss of .01, a fiftieth of what answering 0 costs. Rates are swept per arm; each third of the seeds is judged at
+test loss of 0.01, a fiftieth of what answering 0 costs. Rates are swept per arm; each third of the seeds is judged at
 what the others choose.
 """
 

@@ -6,7 +6,7 @@ single-index model. Paper: it rises faster on the smaller set.
     lopsided run norm-growth --scale laptop
 
 `laptop` changes: (14, 6)-parity with N = 2^9, 2^11 and all 2^14 inputs at learning rate 2; single-index with d = 20,
-He_3 and N = 2^9, 2^11, 2^13 at learning rate .1. One rate per task, the same for every N: what is compared is growth,
+He_3 and N = 2^9, 2^11, 2^13 at learning rate 0.1. One rate per task, the same for every N: what is compared is growth,
 not speed. The claims are about growth up to a stated early step, 100 for parity and 60 for the single-index model.
 """
 

@@ -43,7 +43,7 @@ SIZES = {
 }
 """d, directions, neurons, batch, flow time, step sizes."""
 MOST = 2 / 3
-"""Share of members that is asked for: with 10 members of 10 the interval begins at .69."""
+"""Share of members that is asked for: with 10 members of 10 the interval begins at 0.69."""
 
 
 def arms(scale: ScaleName) -> Arms:

@@ -7,7 +7,7 @@ Paper: W_v needs the small set most; W_q or W_k alone hardly do, but both togeth
 
 `laptop` changes: (12, 4)-parity, a transformer of width 32 with 4 heads, at most 1,000 steps of 256 samples, six phases
 of an online run of 3,000 steps. A step has two gradients, one of each stream; arms are compared by steps. Learning
-rates are swept per arm, beta_2 is .95; each third of the seeds is judged at what the others choose.
+rates are swept per arm, beta_2 is 0.95; each third of the seeds is judged at what the others choose.
 """
 
 from __future__ import annotations

@@ -7,11 +7,11 @@ sampling does: for alpha = 1 about the first d / log d of d. So the best law dep
 
     lopsided run plane-strength-frequency --scale laptop
 
-Task `sparse-features` with 64 features, the product model from weights of scale .01, SGD with batch 16 and one rate for
-all. What it costs is the number of steps until the loss on uniform features, which is known exactly, has fallen to 10 %
-(or 1 %) of that of answering 0. Two more arms, at beta = 1: a law that is annealed from exponent 1 to 0 in the first
-tenth of training, and one of exponent 1 with the weakest features most frequent. `laptop` changes: 64 features, where
-`paper` has 512 (both are ours: none of this is in a paper).
+Task `sparse-features` with 64 features, the product model from weights of scale 0.01, SGD with batch 16 and one rate
+for all. What it costs is the number of steps until the loss on uniform features, which is known exactly, has fallen to
+10 % (or 1 %) of that of answering 0. Two more arms, at beta = 1: a law that is annealed from exponent 1 to 0 in the
+first tenth of training, and one of exponent 1 with the weakest features most frequent. `laptop` changes: 64 features,
+where `paper` has 512 (both are ours: none of this is in a paper).
 """
 
 from __future__ import annotations

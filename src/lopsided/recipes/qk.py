@@ -8,9 +8,9 @@ gap. Six phases gain little from rate and scale, and QK norm slows them down.
 
 `laptop` changes: (12, 4)-parity, a transformer of width 32 with 4 heads, at most 1,000 steps of 256 samples, six phases
 of an online run of 3,000 steps. Swept per arm: the learning rate, and the factor on W_q and W_k (rate or scale) or
-beta_2 (QK norm, whose grid has lower rates and a higher beta_2, where trials had it best; .95 for the rest). Each third
-of the seeds is judged at what the others choose. A gap is, seed by seed, the ratio of steps to learn: fresh samples
-over six phases.
+beta_2 (QK norm, whose grid has lower rates and a higher beta_2, where trials had it best; 0.95 for the rest). Each
+third of the seeds is judged at what the others choose. A gap is, seed by seed, the ratio of steps to learn: fresh
+samples over six phases.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ the first two phases while test accuracy stays low.
 
 `laptop` changes: (10, 4)-parity, a transformer of width 32 with 4 heads; in place of six phases one set of 256
 samples (about 230 of the 1,024 inputs) for 2,000 steps of 32, so that nothing but this set can be learned; learning
-rate .0015, beta_2 .95 for both arms. Training accuracy is measured on the set itself.
+rate 0.0015, beta_2 0.95 for both arms. Training accuracy is measured on the set itself.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ depends on the set's size, not on its labels.
 
 `laptop` changes: (14, 6)-parity; the first 100 steps of gradient descent on N = 2^11 samples with true or random
 labels, then all 2^14 inputs, against all inputs from the start. Rates are swept per arm; each third of the seeds is
-judged at what the others choose. Norm ratios are compared at one rate (2; .3 for the single-index model) at the end of
+judged at what the others choose. Norm ratios are compared at one rate (2; 0.3 for the single-index model) at the end of
 the first phase. The single-index model is that of `small-vs-large`: d = 40, 100 steps on 2^12 samples, labelled by
 another direction, then 2^14.
 """

@@ -8,7 +8,7 @@ Paper: in all it learns faster than fresh samples with true labels from the star
 
 `laptop` changes: numbers below 100 in two decimal digits each, p = 7, width 32 with 4 heads, 8,000 steps of 32 fresh
 samples after 2,000 on 1,280 samples (the paper does not name its numbers). A third arm has the true labels in the first
-phase. Steps count both phases. Learned: a test accuracy of 0.9. Learning rates are swept per arm, beta_2 is .95; each
+phase. Steps count both phases. Learned: a test accuracy of 0.9. Learning rates are swept per arm, beta_2 is 0.95; each
 third of the seeds is judged at what the others choose.
 """
 

@@ -10,7 +10,7 @@ phases each). Paper: in all four the repeated sets are ahead throughout.
 numbers below 100 (two decimal digits each); width 32 with 4 heads, batches of 32 (parity: 256). Schedules are the
 paper's, as shares of an online run of 6,000 to 8,000 steps (parity: 3,000). Learned: 95 % accuracy (parity), 90 %
 (addition), a loss of 1 (single-index: a third of answering 0; regression: that of least squares on one example).
-Learning rates are swept per arm, beta_2 is .95; each third of the seeds is judged at what the others choose.
+Learning rates are swept per arm, beta_2 is 0.95; each third of the seeds is judged at what the others choose.
 """
 
 from __future__ import annotations

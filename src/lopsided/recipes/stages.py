@@ -8,10 +8,10 @@ late.
     lopsided run stages --scale laptop
 
 `laptop` changes: S4 with 3 hops, one token per element, 2 layers of width 64, 4,000 steps. The paper starts stage 2 at
-an accuracy of .1 % in bin 1, which is below chance (.8 %); here a bin gets somewhere when it reaches five times chance
-and holds it at the next evaluation; stage 2 starts when bin 1 has got somewhere, stage 3 when every bin has. Ratios of
-gradients are geometric means over the evaluations of a stage, which are spaced evenly in log compute. Uniform skills
-are run next to it: in lexicographic order bin 1 is five of the six elements of a subgroup, whose products are no
+an accuracy of 0.1 % in bin 1, which is below chance (0.8 %); here a bin gets somewhere when it reaches five times
+chance and holds it at the next evaluation; stage 2 starts when bin 1 has got somewhere, stage 3 when every bin has.
+Ratios of gradients are geometric means over the evaluations of a stage, which are spaced evenly in log compute. Uniform
+skills are run next to it: in lexicographic order bin 1 is five of the six elements of a subgroup, whose products are no
 uniform answers, so that the ratio is above 1 where no bin is more frequent than another, too.
 """
 

@@ -8,7 +8,7 @@ in phase 1, sqrt(N / d) + sqrt(d) log d; all with constant probability over neur
     lopsided run two-phase-theory --scale laptop
 
 `laptop` changes: none of substance; eta = 0.05, d = 32, 64, 128, N = d ... d², 640 neurons per setting, epsilon = 0.1.
-a* = 2 (N d)^(-1/4), 1 / (2 sqrt(d)) with random labels, and .05 where a claim calls it fixed; logarithms are divided
+a* = 2 (N d)^(-1/4), 1 / (2 sqrt(d)) with random labels, and 0.05 where a claim calls it fixed; logarithms are divided
 out as log(16 d / epsilon). The theorems bound from above, and so do the claims about how steps grow, but for that of
 phase 1 at fixed a*, whose slope has to be the bound's within 20 %.
 """

@@ -3,7 +3,7 @@
 Two facts make one rule for all numbers of hops k (`lopsided.theory.annealing`). If the learned skills hold the mass m
 of the law, a sample is answered with probability m^k, because all of its k skills must be learned. And what is not
 learned is learned fastest at m = 1 - 1/k. So m^k is kept at (1 - 1/k)^k, which is 1/4 for two hops and 1/e for many.
-The optimum is flat: one `goal` = .2 serves all k (recipe `annealing-rate`). It is below 1/4 because a network that has
+The optimum is flat: one `goal` = 0.2 serves all k (recipe `annealing-rate`). It is below 1/4 because a network that has
 seen frequent combinations answers more of them than it has learned skills for (recipe `self-annealing`).
 """
 

@@ -21,8 +21,8 @@ from lopsided.numerics.hermite import Link, evaluate
 class SingleIndex(Task, HasLatent, RealInputs, RandomLabels):
     """y = sigma(<w*, x>), x ~ N(0, I_d), w* a direction of the member's own, uniform on the sphere.
 
-    `link` is sigma, by degree as in `lopsided.numerics.hermite`: "h3", or {"2": .6, "3": .8}. Unless `normalised`, the
-    polynomials are the probabilists' He_j = sqrt(j!) h_j, so that "h3" stands for He_3(z) = z^3 - 3 z, E[y²] = 6.
+    `link` is sigma, by degree as in `lopsided.numerics.hermite`: "h3", or {"2": 0.6, "3": 0.8}. Unless `normalised`,
+    the polynomials are the probabilists' He_j = sqrt(j!) h_j, so that "h3" stands for He_3(z) = z^3 - 3 z, E[y²] = 6.
     """
 
     name: Literal["single-index"] = "single-index"

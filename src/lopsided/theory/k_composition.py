@@ -151,7 +151,7 @@ def escape_time(a_0: float, p: np.ndarray, k: int) -> float:
 
 
 def median_similarity(p: np.ndarray, r: float) -> float:
-    """Median of |A(0)| over members: .674 standard deviations."""
+    """Median of |A(0)| over members: 0.674 standard deviations."""
     return float(scipy.stats.norm.ppf(0.75)) * initial_similarity(p, r)
 
 
