@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lopsided.claims.assumption import Assumption
 from lopsided.claims.places import At
 from lopsided.claims.readings import EVERY, Best, Final, Measured, Reaches
 from lopsided.claims.recipe import Recipe
@@ -55,6 +56,7 @@ __all__ = [
     "Arm",
     "ArmSpec",
     "Arms",
+    "Assumption",
     "At",
     "Axis",
     "Below",

@@ -244,7 +244,7 @@ def _valid(*_: Any, **__: Any) -> Any:
 
 def attack(number: int, seed: int, store: Path) -> list[Wrong]:
     """Run so many commands; those that did not end as promised."""
-    before, recipe_run.run = recipe_run.run, _valid
+    before, recipe_run.RecipeRun.train = recipe_run.RecipeRun.train, _valid
     here = os.getcwd()
     try:
         with tempfile.TemporaryDirectory() as folder:
@@ -253,7 +253,7 @@ def attack(number: int, seed: int, store: Path) -> list[Wrong]:
             return [wrong for _ in range(number) if (wrong := fuzzer.run(fuzzer.command())) is not None]
     finally:
         os.chdir(here)
-        recipe_run.run = before
+        recipe_run.RecipeRun.train = before
 
 
 def small_store(folder: Path) -> Path:

@@ -34,6 +34,13 @@ def test_more_than_ten_leaves_keep_their_order(tmp_path):
     assert [int(x[0]) for x in checkpoints.restore(tmp_path / "state", state)] == list(range(123))
 
 
+def test_numbers_that_grew_wider_come_back_as_those_of_the_state(tmp_path):
+    """A pool counts its steps in 64 bits after the first round, and begins with 32."""
+    checkpoints.save(tmp_path / "state", [np.array([50, 0, 150], np.int64)])
+    (found,) = checkpoints.restore(tmp_path / "state", [np.zeros(3, np.int32)])
+    assert (found.dtype, found.tolist()) == (np.int32, [50, 0, 150])
+
+
 def test_what_cannot_be_written_is_an_os_error(tmp_path):
     (tmp_path / "state").mkdir()
     with pytest.raises(OSError, match="exists"):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import cast
 
+from lopsided.claims.assumption import Assumption
 from lopsided.claims.recipe import Recipe
 from lopsided.claims.setting import Counterparts, differences, settings_of
 from lopsided.claims.settled import long_enough
@@ -110,9 +111,13 @@ def about(recipe: Recipe, statement: Statement, results: Results) -> dict[str, t
     if isinstance(statement.source, Own) or not paper.arms or results.scale == "paper":
         return {"setting": (), "assumed": ()}
     read = [_planned(recipe, results, name) for name in statement.test.reads(results.arms)]
-    used = {field for each in read for field in settings_of(each.spec)}
-    assumed = tuple(field for field in recipe.assumptions if any(f == field or f.startswith(f"{field}.") for f in used))
-    return {"setting": differences(read, paper), "assumed": assumed}
+    return {"setting": differences(read, paper), "assumed": assumed(recipe.assumptions, read)}
+
+
+def assumed(assumptions: Sequence[Assumption], arms: Sequence[ArmSpec]) -> tuple[str, ...]:
+    """Fields of the assumptions that any of the arms rests on."""
+    settings = [settings_of(each.spec) for each in arms]
+    return tuple(each.field for each in assumptions if any(map(each.of, settings)))
 
 
 @lru_cache(maxsize=8)

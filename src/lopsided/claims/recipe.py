@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from math import inf
 from typing import Any, cast
 
+from lopsided.claims.assumption import Assumption
 from lopsided.claims.statement import Statement
 from lopsided.core.arms import SCALES, ArmSpec, Scale, ScaleName
 from lopsided.core.errors import InputError, unknown
@@ -51,9 +52,8 @@ class Recipe:
     """With fewer evaluations than this in any arm, no claim is decided and plain curves are drawn."""
     least_seeds: int = 1
     """With fewer seeds, no claim is decided."""
-    assumptions: Mapping[str, str] = field(default_factory=dict)
-    """Settings that the paper does not give, by their path in a spec (`loss`, `optimizer.weight_decay`), and why these
-    were chosen."""
+    assumptions: Sequence[Assumption] = ()
+    """Settings that the paper does not give."""
 
     def __post_init__(self) -> None:
         for name in ("name", "paper", "figure_number", "question", "metric"):
@@ -64,6 +64,8 @@ class Recipe:
         self._require("threshold", isinstance(self.threshold, (int, float)), "a number")
         claims = self.claims if isinstance(self.claims, Sequence) else [None]
         self._require("claims", all(isinstance(each, Statement) for each in claims), "a list of Statements")
+        assumed = self.assumptions if isinstance(self.assumptions, Sequence) else [None]
+        self._require("assumptions", all(isinstance(each, Assumption) for each in assumed), "a list of Assumptions")
         scales = dict(self.scales) if isinstance(self.scales, Mapping) else {}
         known = bool(scales) and set(scales) <= set(SCALES) and all(map(_is_cost, scales.values()))
         self._require("scales", known, f"(seeds, seconds) or (seeds,) for some of {', '.join(SCALES)}")

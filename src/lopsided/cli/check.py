@@ -80,6 +80,13 @@ def diff(recipe: str, *, scale: str = "laptop", as_json: Json = False) -> None:
     rows = apart(asked.arms_at(asked.scale_named(scale)), asked.arms_at("paper"))
     if as_json:
         found = [{**asdict(row.difference), "arms": list(row.arms) or None} for row in rows]
-        print_json({"recipe": asked.name, "scale": scale, "differences": found, "assumptions": dict(asked.assumptions)})
+        print_json(
+            {
+                "recipe": asked.name,
+                "scale": scale,
+                "differences": found,
+                "assumptions": [each._asdict() for each in asked.assumptions],
+            }
+        )
         return
     difference_table(asked.name, scale, rows, asked.assumptions)

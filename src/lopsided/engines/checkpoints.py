@@ -28,8 +28,14 @@ def restore(folder: Path, like: Any) -> Any:
     from safetensors.numpy import load_file
 
     found = load_file(folder / FILE)
-    leaves = [found[name].view(leaf.dtype) for name, leaf in zip(sorted(found), jax.tree.leaves(like), strict=True)]
+    leaves = [_of_dtype(found[name], leaf) for name, leaf in zip(sorted(found), jax.tree.leaves(like), strict=True)]
     return jax.tree.unflatten(jax.tree.structure(like), leaves)
+
+
+def _of_dtype(saved: np.ndarray, like: Any) -> np.ndarray:
+    """The saved array with the dtype of `like`, whose bits were written as whole numbers if it is bfloat16. (A state
+    may have been counted on in wider numbers than it began with.)"""
+    return saved.view(like.dtype) if like.dtype.kind == "V" else saved.astype(like.dtype, copy=False)
 
 
 def _numbered(tree: Any) -> dict[str, np.ndarray]:

@@ -32,6 +32,7 @@ from lopsided.recipe import (
     swept,
     tuned_curves,
 )
+from lopsided.recipes._assumed import TRANSFORMERS
 from lopsided.recipes._repetition import EVERY, FEWER_SEEDS, SAMPLES, SEEDS, perceptron, small_and_all
 
 DEPTHS = {"smoke": (2,), "laptop": (2, 4), "paper": (2, 4, 6)}
@@ -93,6 +94,7 @@ recipe = Recipe(
     question="Does an adaptive optimizer close the gap between small and large sets?",
     about=__doc__,
     scales={"smoke": (2, 5), "laptop": (FEWER_SEEDS, 160), "paper": (SEEDS,)},
+    assumptions=TRANSFORMERS,
     arms=arms,
     claims=[
         Statement(

@@ -34,6 +34,7 @@ from lopsided.recipe import (
     swept,
     tuned_curves,
 )
+from lopsided.recipes._assumed import TRANSFORMERS
 from lopsided.recipes._transformers import (
     FRESH,
     PARITY_BATCH,
@@ -75,6 +76,7 @@ recipe = Recipe(
     question="Can the phases of repetition be found without trying schedules?",
     about=__doc__,
     scales={"smoke": (2, 6), "laptop": (SEEDS, 550), "paper": (SEEDS,)},
+    assumptions=TRANSFORMERS,
     arms=arms,
     claims=[
         Statement(

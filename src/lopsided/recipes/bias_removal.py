@@ -32,6 +32,7 @@ from lopsided.recipe import (
     swept,
     tuned_curves,
 )
+from lopsided.recipes._assumed import PERCEPTRONS
 from lopsided.recipes._repetition import ADDED, RATES, SEEDS, SMALL, THROUGHOUT, full_batch, perceptron
 
 REMOVE = {
@@ -69,6 +70,7 @@ recipe = Recipe(
     question="Does the gap between small and large sets come from the small set's input bias?",
     about=__doc__,
     scales={"smoke": (2, 3), "laptop": (SEEDS, 100), "paper": (SEEDS,)},
+    assumptions=PERCEPTRONS,
     arms=arms,
     claims=[
         Statement(

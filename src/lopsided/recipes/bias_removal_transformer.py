@@ -29,6 +29,7 @@ from lopsided.recipe import (
     swept,
     tuned_curves,
 )
+from lopsided.recipes._assumed import TRANSFORMERS
 from lopsided.recipes._transformers import FRESH, SEEDS, SETTING, SIX, online, rates, six_phases, transformer
 
 REMOVE = {
@@ -60,6 +61,7 @@ recipe = Recipe(
     question="Does a transformer's gap come from the small sets' input bias?",
     about=__doc__,
     scales={"smoke": (2, 6), "laptop": (SEEDS, 650), "paper": (SEEDS,)},
+    assumptions=TRANSFORMERS,
     arms=arms,
     claims=[
         Statement(

@@ -29,6 +29,7 @@ from lopsided.recipe import (
     swept,
     tuned_curves,
 )
+from lopsided.recipes._assumed import PERCEPTRONS
 from lopsided.recipes._repetition import ADDED, SEEDS, THROUGHOUT, perceptron
 
 SMALL, FRESH = {"data": "small set"}, {"data": "fresh samples"}
@@ -67,6 +68,7 @@ recipe = Recipe(
     question="Is it enough to give fresh samples the bias of a small set?",
     about=__doc__,
     scales={"smoke": (2, 3), "laptop": (60, 75), "paper": (SEEDS,)},
+    assumptions=PERCEPTRONS,
     arms=arms,
     claims=[
         Statement(

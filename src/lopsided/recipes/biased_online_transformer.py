@@ -29,6 +29,7 @@ from lopsided.recipe import (
     swept,
     tuned_curves,
 )
+from lopsided.recipes._assumed import TRANSFORMERS
 from lopsided.recipes._transformers import (
     BUDGET,
     BUDGET_SETTING,
@@ -68,6 +69,7 @@ recipe = Recipe(
     question="Is it enough for a transformer to give fresh samples the bias of a small set?",
     about=__doc__,
     scales={"smoke": (2, 6), "laptop": (SEEDS, 900), "paper": (SEEDS,)},
+    assumptions=TRANSFORMERS,
     arms=arms,
     claims=[
         Statement(

@@ -29,6 +29,7 @@ from lopsided.recipe import (
     swept,
     tuned_curves,
 )
+from lopsided.recipes._assumed import TRANSFORMERS
 from lopsided.recipes._transformers import (
     FRESH,
     SEEDS,
@@ -72,6 +73,7 @@ recipe = Recipe(
     question="Does a transformer gain more from repetition on a harder task?",
     about=__doc__,
     scales={"smoke": (2, 6), "laptop": (SEEDS, 600), "paper": (SEEDS,)},
+    assumptions=TRANSFORMERS,
     arms=arms,
     claims=[
         Statement(

@@ -28,6 +28,7 @@ from lopsided.recipe import (
     swept,
     tuned_curves,
 )
+from lopsided.recipes._assumed import PERCEPTRONS
 from lopsided.recipes._repetition import SEEDS, perceptron
 
 SMALL, FULL = {"data": "small set"}, {"data": "whole population"}
@@ -76,6 +77,7 @@ recipe = Recipe(
     about=__doc__,
     threshold=LEARNED,
     scales={"smoke": (2, 3), "laptop": (SEEDS, 120), "paper": (SEEDS,)},
+    assumptions=PERCEPTRONS,
     arms=arms,
     claims=[
         Statement(

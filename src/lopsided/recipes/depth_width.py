@@ -29,6 +29,7 @@ from lopsided.recipe import (
     tuned_curves,
     tuned_times,
 )
+from lopsided.recipes._assumed import PERCEPTRONS
 from lopsided.recipes._repetition import FEWER_SEEDS, SEEDS, perceptron, small_and_all
 
 SHAPES = {
@@ -80,6 +81,7 @@ recipe = Recipe(
     question="Do deeper and narrower networks gain more from a small set?",
     about=__doc__,
     scales={"smoke": (2, 8), "laptop": (FEWER_SEEDS, 300), "paper": (SEEDS,)},
+    assumptions=PERCEPTRONS,
     arms=arms,
     claims=[
         Statement(

@@ -29,6 +29,7 @@ from lopsided.recipe import (
     swept,
     tuned_curves,
 )
+from lopsided.recipes._assumed import TRANSFORMERS
 from lopsided.recipes._transformers import (
     BUDGET,
     BUDGET_SETTING,
@@ -74,6 +75,7 @@ recipe = Recipe(
     question="Do deeper and narrower transformers gain more from repetition?",
     about=__doc__,
     scales={"smoke": (2, 10), "laptop": (SEEDS, 1000), "paper": (SEEDS,)},
+    assumptions=TRANSFORMERS,
     arms=arms,
     claims=[
         Statement(

@@ -35,6 +35,7 @@ from lopsided.recipe import (
     Statement,
     arm,
 )
+from lopsided.recipes._assumed import PERCEPTRONS
 from lopsided.recipes._repetition import SOLVED, perceptron
 from lopsided.stats.selection import split
 
@@ -158,6 +159,7 @@ recipe = Recipe(
     question="Can the right initial scales replace a small set?",
     about=__doc__,
     scales={"smoke": (2, 5), "laptop": (9, 630), "paper": (256,)},
+    assumptions=PERCEPTRONS,
     arms=arms,
     claims=[
         Statement(

@@ -35,6 +35,7 @@ from lopsided.recipe import (
     Statement,
     arm,
 )
+from lopsided.recipes._assumed import HEADS
 from lopsided.recipes._composition import composition, sampled_rate
 from lopsided.recipes._frequency import UNIFORM, power_law, tracking
 
@@ -110,6 +111,7 @@ recipe = Recipe(
     about=__doc__,
     threshold=0.9,
     scales={"smoke": (2, 20), "laptop": (8, 400), "paper": (3,)},
+    assumptions=[HEADS],
     arms=arms,
     claims=[
         Statement(

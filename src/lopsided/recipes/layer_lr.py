@@ -33,6 +33,7 @@ from lopsided.recipe import (
     tuned_curves,
     tuned_times,
 )
+from lopsided.recipes._assumed import PERCEPTRONS
 from lopsided.recipes._repetition import FEWER_SEEDS, SEEDS, perceptron, small_and_all
 
 RATIOS = {
@@ -86,6 +87,7 @@ recipe = Recipe(
     question="Do separate learning rates for the two layers close the gap?",
     about=__doc__,
     scales={"smoke": (2, 3), "laptop": (FEWER_SEEDS, 350), "paper": (SEEDS,)},
+    assumptions=PERCEPTRONS,
     arms=arms,
     claims=[
         Statement(

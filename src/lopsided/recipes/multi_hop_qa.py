@@ -40,6 +40,7 @@ from lopsided.recipe import (
     arm,
     curves,
 )
+from lopsided.recipes._assumed import QUESTIONS_DECAY
 from lopsided.recipes._frequency import UNIFORM, annealed, power_law
 from lopsided.recipes._language import adamw, causal, language
 
@@ -139,6 +140,7 @@ recipe = Recipe(
     about=__doc__,
     threshold=LEARNED,
     scales={"smoke": (2, 12), "laptop": (8, 1200), "paper": (3,)},
+    assumptions=[QUESTIONS_DECAY],
     arms=arms,
     claims=[
         Statement(

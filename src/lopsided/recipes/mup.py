@@ -38,6 +38,7 @@ from lopsided.recipe import (
     tuned_curves,
     tuned_times,
 )
+from lopsided.recipes._assumed import PERCEPTRONS
 from lopsided.recipes._repetition import FEWER_SEEDS, SAMPLES, SEEDS, perceptron, small_and_all
 
 ALPHAS = {
@@ -141,6 +142,7 @@ recipe = Recipe(
     question="Is there a parameterization without a gap between small and large sets?",
     about=__doc__,
     scales={"smoke": (2, 6), "laptop": (FEWER_SEEDS, 1500), "paper": (SEEDS,)},
+    assumptions=PERCEPTRONS,
     arms=arms,
     claims=[
         Statement(

@@ -17,6 +17,7 @@ from functools import partial
 import numpy as np
 
 from lopsided.recipe import Arms, Custom, Figure, Paper, Recipe, Results, ScaleName, Statement, arm, curves, decisions
+from lopsided.recipes._assumed import PERCEPTRONS
 from lopsided.recipes._repetition import full_batch, perceptron
 
 PARITY_SIZES = {"smoke": (2**5, 2**8), "laptop": (2**9, 2**11, 2**14), "paper": (2**12, 2**14, 2**20)}
@@ -81,6 +82,7 @@ recipe = Recipe(
     about=__doc__,
     metric="norm/ratio",
     scales={"smoke": (2, 3), "laptop": (16, 40), "paper": (16,)},
+    assumptions=PERCEPTRONS,
     arms=arms,
     claims=[
         Statement(

@@ -32,6 +32,7 @@ from lopsided.recipe import (
     swept,
     tuned_curves,
 )
+from lopsided.recipes._assumed import TRANSFORMERS
 from lopsided.recipes._transformers import BUDGET, SEEDS, online, rates, setting_before, six_phases, transformer
 
 FRESH_GROUPS = {
@@ -87,6 +88,7 @@ recipe = Recipe(
     question="Which of a transformer's parameters gain from repetition?",
     about=__doc__,
     scales={"smoke": (2, 15), "laptop": (SEEDS, 1000), "paper": (SEEDS,)},
+    assumptions=TRANSFORMERS,
     arms=arms,
     claims=[
         Statement(

@@ -32,6 +32,7 @@ from lopsided.recipe import (
     swept,
     tuned_curves,
 )
+from lopsided.recipes._assumed import TRANSFORMERS
 from lopsided.recipes._transformers import (
     BETAS,
     BUDGET,
@@ -88,6 +89,7 @@ recipe = Recipe(
     question="Does the gap of transformers come from queries and keys that start too small?",
     about=__doc__,
     scales={"smoke": (2, 15), "laptop": (SEEDS, 2400), "paper": (SEEDS,)},
+    assumptions=TRANSFORMERS,
     arms=arms,
     claims=[
         Statement(

@@ -31,6 +31,7 @@ from lopsided.recipe import (
     arm,
     curves,
 )
+from lopsided.recipes._assumed import TRANSFORMERS
 from lopsided.recipes._transformers import BATCH, PARITY, PARITY_EVALUATION, RATES, SEEDS, of_tokens, transformer
 
 TASKS = {**PARITY, "laptop": (10, 4)}
@@ -94,6 +95,7 @@ recipe = Recipe(
     question="Does QK norm make a transformer over-fit a set that it repeats?",
     about=__doc__,
     scales={"smoke": (2, 5), "laptop": (2 * SEEDS, 125), "paper": (SEEDS,)},
+    assumptions=TRANSFORMERS,
     arms=arms,
     claims=[
         Statement(

@@ -37,6 +37,7 @@ from lopsided.recipe import (
     swept,
     tuned_curves,
 )
+from lopsided.recipes._assumed import PERCEPTRONS
 from lopsided.recipes._repetition import PARITY, RATES, SEEDS, SMALL, STEPS, perceptron
 from lopsided.recipes._single_index import INDEX_RATES, LARGE, RANDOM_FIRST, SMALL_FIRST, gradient_descent
 
@@ -129,6 +130,7 @@ recipe = Recipe(
     question="Does a small set help even when its labels mean nothing?",
     about=__doc__,
     scales={"smoke": (2, 3), "laptop": (SEEDS, 310), "paper": (SEEDS,)},
+    assumptions=PERCEPTRONS,
     arms=arms,
     claims=[
         Statement(

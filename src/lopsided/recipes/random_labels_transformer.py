@@ -33,6 +33,7 @@ from lopsided.recipe import (
     swept,
     tuned_curves,
 )
+from lopsided.recipes._assumed import DECAY
 from lopsided.recipes._sequences import ADDITION_STEPS, addition
 from lopsided.recipes._transformers import BATCH, RATES, SEEDS, online, rates
 
@@ -87,6 +88,7 @@ recipe = Recipe(
     about=__doc__,
     threshold=0.9,
     scales={"smoke": (2, 6), "laptop": (SEEDS, 270), "paper": (SEEDS,)},
+    assumptions=[DECAY],
     arms=arms,
     claims=[
         Statement(

@@ -35,6 +35,7 @@ from lopsided.recipe import (
     swept,
     tuned_curves,
 )
+from lopsided.recipes._assumed import PERCEPTRONS
 from lopsided.recipes._repetition import RATES, SEEDS, full_batch, perceptron
 
 POWERS = {"smoke": (5, 8), "laptop": (8, 9, 10, 11, 12, 13, 14), "paper": (10, 11, 12, 13, 14, 15, 16, 18, 20)}
@@ -73,6 +74,7 @@ recipe = Recipe(
     question="How small may a repeated set be?",
     about=__doc__,
     scales={"smoke": (2, 3), "laptop": (SEEDS, 170), "paper": (SEEDS,)},
+    assumptions=PERCEPTRONS,
     arms=arms,
     claims=[
         Statement(

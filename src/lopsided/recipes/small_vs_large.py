@@ -32,6 +32,7 @@ from lopsided.recipe import (
     swept,
     tuned_curves,
 )
+from lopsided.recipes._assumed import PERCEPTRONS
 from lopsided.recipes._repetition import ADDED, SEEDS, THROUGHOUT, perceptron
 from lopsided.recipes._single_index import INDEX_RATES, gradient_descent, index_spec
 
@@ -120,6 +121,7 @@ recipe = Recipe(
     question="Does a multi-layer perceptron learn faster from fewer samples?",
     about=__doc__,
     scales={"smoke": (2, 6), "laptop": (18, 810), "paper": (SEEDS,)},
+    assumptions=PERCEPTRONS,
     arms=arms,
     claims=[
         Statement(

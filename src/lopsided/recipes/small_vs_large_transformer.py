@@ -29,6 +29,7 @@ from lopsided.recipe import (
     tuned_curves,
 )
 from lopsided.recipes import _sequences as sequences
+from lopsided.recipes._assumed import TRANSFORMERS
 from lopsided.recipes._transformers import (
     BATCH,
     BETAS,
@@ -90,6 +91,7 @@ recipe = Recipe(
     question="Does a transformer learn faster from fewer samples, repeated?",
     about=__doc__,
     scales={"smoke": (2, 20), "laptop": (SEEDS, 1100), "paper": (SEEDS,)},
+    assumptions=TRANSFORMERS,
     arms=arms,
     claims=[
         Statement(

@@ -41,6 +41,7 @@ from lopsided.recipe import (
     curves,
     over_members,
 )
+from lopsided.recipes._assumed import HEADS
 from lopsided.recipes._frequency import BINS, RANK_BINS, STEPS, UNIFORM, power_law, tracking
 from lopsided.stats.times import median
 
@@ -151,6 +152,7 @@ recipe = Recipe(
     about=__doc__,
     threshold=CONVERGED,
     scales={"smoke": (2, 10), "laptop": (8, 300), "paper": (3,)},
+    assumptions=[HEADS],
     arms=arms,
     claims=[
         Statement(

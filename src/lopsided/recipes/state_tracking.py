@@ -36,6 +36,7 @@ from lopsided.recipe import (
     arm,
     curves,
 )
+from lopsided.recipes._assumed import HEADS
 from lopsided.recipes._frequency import UNIFORM, annealed, power_law, tracking
 
 LAWS = {"uniform": UNIFORM, "power law": power_law(1.5), "annealed": annealed(1.5, 0.0, 0.35)}
@@ -94,6 +95,7 @@ recipe = Recipe(
     about=__doc__,
     threshold=LEARNED,
     scales={"smoke": (2, 5), "laptop": (8, 530), "paper": (4,)},
+    assumptions=[HEADS],
     arms=arms,
     claims=[
         Statement(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from lopsided.report.text import duration, number, rules, to_learn
 from lopsided.report.words import claim_rows, counts_text, ratio_text, settings_text, value_text, would_decide
 
 if TYPE_CHECKING:
+    from lopsided.claims.assumption import Assumption
     from lopsided.claims.setting import Apart
     from lopsided.stats.verdict import Claim
 
@@ -106,7 +107,7 @@ def claim_table(claims: Sequence[Claim], with_recipe: bool = True, needed: Seque
         console.print(line)
 
 
-def difference_table(recipe: str, scale: str, rows: Sequence[Apart], assumptions: Mapping[str, str]) -> None:
+def difference_table(recipe: str, scale: str, rows: Sequence[Apart], assumptions: Sequence[Assumption]) -> None:
     """`lopsided diff`."""
     console = _console()
     title = f"{recipe}: {scale} against the paper's own numbers"
@@ -118,8 +119,9 @@ def difference_table(recipe: str, scale: str, rows: Sequence[Apart], assumptions
         arms = "all" if not row.arms else "; ".join(row.arms[:MOST_ARMS]) + (" …" if len(row.arms) > MOST_ARMS else "")
         table.add_row(*map(escape, (each.field, value_text(each.here), value_text(each.paper), ratio_text(each), arms)))
     console.print(table if rows else f"{title}: no difference.")
-    for field, why in assumptions.items():
-        console.print(f"Assumed, as the paper does not give it: [bold]{escape(field)}[/]: {escape(why)}")
+    for each in assumptions:
+        value = "" if each.value is None else f" = {each.value}"
+        console.print(f"Assumed: [bold]{escape(each.field + value)}[/]; {escape(each.why)}.")
 
 
 def outcome(
