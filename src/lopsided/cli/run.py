@@ -150,7 +150,7 @@ def _one(
     as_json: bool,
 ) -> dict[str, Any]:
     """Train and decide one run, write its report, and print its outcome (unless `as_json`), which is returned.
-    `until`: None, or the looks of `--until-decided`; none of them, the usual ones."""
+    `until` has the looks of `--until-decided`, () the usual ones; None trains without looks."""
     from lopsided.core.errors import Stopped
     from lopsided.engines.choosing import require_engines
     from lopsided.report.live import Display, Screen

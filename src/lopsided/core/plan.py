@@ -82,7 +82,7 @@ class FixedSets(ABC):
 
 class SameDraws:
     """Every step draws the same indices at the same levels; at most, how many of them count differs from step to step.
-    The class that defines `draw` says so. One that inherits from it and draws otherwise does not inherit the word."""
+    A subclass that overrides `draw` has to list `SameDraws` again."""
 
 
 class Remembers(ABC):

@@ -18,7 +18,7 @@ class Skills(Part):
 
 
 class Listens:
-    """A distribution that depends on how training goes. What a member has heard rides in its state."""
+    """A distribution that depends on how training goes. Its feedback is part of the member's training state."""
 
     by_skill: ClassVar[bool] = False
-    """Whether it hears the loss of each skill, which only samples tell."""
+    """Whether the distribution needs the loss of each skill, which the exact loss does not tell."""

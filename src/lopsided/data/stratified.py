@@ -103,8 +103,8 @@ class Stratified:
         return int(first[stage]) + (x - int(edges[stage])) // self.length
 
     def _edge(self, i: int, b: int) -> int:
-        """First position (nominally) of a block of stage i's phase. Blocks behind its end serve the few positions by
-        which rounded counts fall short."""
+        """First position (nominally) of a block of stage i's phase. Rounding may leave a few positions unserved:
+        extra blocks after the nominal end cover them."""
         edges, first = self._plans[int(self.schedule.phase[i])]
         if b >= first[-1]:
             return int(edges[-1]) + (b - int(first[-1])) * self._last_length

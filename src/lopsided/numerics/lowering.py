@@ -42,7 +42,7 @@ def lowering(
 
 
 def layer(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A layer's function, its activations kept for the backward pass or computed again, as is in force."""
+    """Wrap a layer's function in `jax.checkpoint` if `rematerialise` is on."""
     return jax.checkpoint(function) if _IN_FORCE.get().rematerialise else function
 
 
@@ -51,8 +51,7 @@ _SPREAD: ContextVar[Any] = ContextVar("spread", default=None)
 
 @contextmanager
 def spread_over(sharding: Any) -> Iterator[None]:
-    """Batches that are traced inside the block lie over devices as `sharding` says, and with them all that is computed
-    of them: the compiler parts the rest."""
+    """Constrain batches that are traced inside the block to `sharding`; XLA propagates it to what is computed of them."""
     token = _SPREAD.set(sharding)
     try:
         yield

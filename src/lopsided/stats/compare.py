@@ -46,7 +46,7 @@ def compare_times(slow: Times, fast: Times, null: float = 1.0, level: float = 0.
     followed up to the smaller budget, where a member that has not learned stands; so only a bound is known where an arm
     did not learn, and the interval is infinite on that side. The effect quoted is then the bound that the medians give.
     Arms that spread unequally differ in such cut means although their medians are equal: so with members that did not
-    learn, a second test has to agree (`_second`).
+    learn, a second test has to agree (`_trimmed_means_agree`).
     """
     if _at_one_evaluation(slow, fast):
         said = "all members learned at the same evaluation: evaluate more often"
@@ -71,7 +71,7 @@ def compare_times(slow: Times, fast: Times, null: float = 1.0, level: float = 0.
         span = float(np.ptp(times)) + 1.0
         low, high = inverted(lambda c: _followed(*logs, c), -span, span, level)
         effect = _quoted(slow, fast, root(lambda c: _followed(*logs, c), -span, span), low, high)
-        second, said = _second(*logs, float(np.log(null)))
+        second, said = _trimmed_means_agree(*logs, float(np.log(null)))
         tails = Tails(max(tails.above, second.above), max(tails.below, second.below))
         test = f"{test}, and {said}"
     effect, low, high = (float(np.exp(v)) for v in (effect, low, high))
@@ -98,12 +98,12 @@ def _followed(slow: Times, fast: Times, shift: float) -> np.ndarray:
     return np.minimum(slow.time, horizon) - np.minimum(later.time, horizon)
 
 
-def _second(slow: Times, fast: Times, shift: float) -> tuple[Tails, str]:
+def _trimmed_means_agree(slow: Times, fast: Times, shift: float) -> tuple[Tails, str]:
     """Guard against unequal spread, for log times: the difference of trimmed means has to lie on the same side of the
-    null, by a paired bootstrap. Arms of
-    equal medians and unequal spread have equal trimmed means if no member that is left in is censored; so the number
-    that is cut at either end lies half-way between the censored ones and all but the median. Where half did not learn
-    in either arm: more members of one arm than of the other learned within the smaller budget (McNemar's exact test).
+    null, by a paired bootstrap. Arms of equal medians and unequal spread have equal trimmed means if no member that is
+    left in is censored; so the number that is cut at either end lies half-way between the censored ones and all but the
+    median. Where half did not learn in either arm: more members of one arm than of the other learned within the smaller
+    budget (McNemar's exact test).
     """
     later = Times(fast.time + shift, fast.censored)
     n = len(slow.time)
