@@ -51,7 +51,7 @@ _SPREAD: ContextVar[Any] = ContextVar("spread", default=None)
 
 @contextmanager
 def spread_over(sharding: Any) -> Iterator[None]:
-    """Constrain batches that are traced inside the block to `sharding`; XLA propagates it to what is computed of them."""
+    """Constrain batches that are traced inside the block to `sharding`; XLA propagates it to what is made of them."""
     token = _SPREAD.set(sharding)
     try:
         yield

@@ -88,8 +88,8 @@ class Advice:
     runs: int
     """How many members were trained in all, screening included."""
     use: str
-    """The arm to train with: the winner if it is recommended, otherwise the first baseline that is not beaten (what is in
-    use comes first, if it is one)."""
+    """The arm to train with: the winner if it is recommended, otherwise the first baseline that is not beaten (what is
+    in use comes first, if it is one)."""
 
 
 def planned(arms: Sequence[str], baselines: Sequence[str], seconds: float, budget: float | None) -> Plan:
