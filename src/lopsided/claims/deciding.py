@@ -95,6 +95,7 @@ def reason_of(found: Decision, at_edge: bool) -> Reason:
     """Why a claim is open; empty for others."""
     if found.verdict != "inconclusive":
         return ""
+    # First what a wider sweep would change: with a better setting, neither budget nor seeds may be missing.
     if at_edge:
         return "edge"
     if found.reason:

@@ -38,6 +38,7 @@ def code_digest(spec: Spec) -> str:
     """`ast-1:` and 16 hexadecimal digits, of all that computes this spec's rows."""
     engine = registry.engine_of(spec)
     found: set[type] = {type(each) for each in _configs(spec)} | {engine}
+    # An engine of theory takes its rows from the task's prediction, which no field of a spec names.
     if not engine.trains and (prediction := registry.registered("prediction").get(spec.task.name)):
         found.add(prediction)
     return _of(frozenset(found))
@@ -116,12 +117,14 @@ def _read_own(name: str) -> str | None:
     if name.partition(".")[0] == "lopsided":
         return None
     file = _origin(name)
+    # Installed packages change by version, not by editing, and following them would end in C.
     if file is None or file.suffix != ".py" or any(file.is_relative_to(folder) for folder in _LIBRARIES):
         return None
     return own_files.text_of(file)
 
 
 def _origin(name: str) -> Path | None:
+    # What was imported is what computes, wherever a search would find that name by now.
     module = sys.modules.get(name)
     if module is not None:
         file = getattr(module, "__file__", None)
@@ -140,6 +143,7 @@ def _is_package(name: str) -> bool:
 def _resolve(dotted: str) -> Place | None:
     """Where `lopsided.part.Task` is defined, and other names that lead through this package's upper parts."""
     first, *rest = dotted.split(".")
+    # Only what is imported by now: to ask for a digest must not run code.
     thing: Any = sys.modules.get(first) if first == "lopsided" else None
     for name in rest:
         thing = getattr(thing, name, None)

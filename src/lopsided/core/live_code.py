@@ -60,6 +60,7 @@ class LiveCode:
         self._seen.add(id(cls))
         for base in cls.__bases__:
             self.take(f"{name} base", base)
+        # By their text: under `from __future__ import annotations` they are nothing else.
         annotated = {key: str(value) for key, value in vars(cls).get("__annotations__", {}).items()}
         self.texts.append(f"{name}: class {sorted(annotated.items())}")
         fields = getattr(cls, "model_fields", {})
@@ -75,7 +76,7 @@ class LiveCode:
         self.texts.append(f"{name}: {_code(function.__code__)}")
         self.take(f"{name} defaults", (function.__defaults__, function.__kwdefaults__))
         for cell, value in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-            if cell != "__class__":
+            if cell != "__class__":  # which `super()` adds: the class that is being read
                 self.take(f"{name} {cell}", value.cell_contents)
         for used in sorted(_used(function.__code__)):
             if used in function.__globals__:
@@ -91,6 +92,7 @@ def _members(cls: type) -> Iterator[tuple[str, Any]]:
             member = member.func
         elif isinstance(member, classmethod | staticmethod):
             member = member.__func__
+        # What pydantic and abc add is no code of the class, and changes with their versions.
         made = key.startswith(
             ("__pydantic", "__abstract", "_abc", "model_", "__private", "__class_vars", "__signature")
         )

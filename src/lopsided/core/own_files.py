@@ -22,6 +22,7 @@ def remember(module_name: str) -> None:
         return
     folder = os.path.dirname(file)
     _keep(Path(file).resolve(), anew=True)
+    # Helpers beside it were imported before it was executed to its end, and may be edited from now on.
     for module in list(sys.modules.values()):
         beside = getattr(module, "__file__", None)
         if isinstance(beside, str) and beside.endswith(".py") and os.path.dirname(beside) == folder:

@@ -71,6 +71,7 @@ class Module:
     def _take_from(self, statement: ast.ImportFrom) -> None:
         base = statement.module or ""
         if statement.level:
+            # One dot is the package that a module lies in, which of a package's own file is the package itself.
             parts = self.name.split(".")
             parts = parts[: len(parts) - statement.level + (1 if self.package else 0)]
             base = ".".join([*parts, *filter(None, [base])])
@@ -94,6 +95,7 @@ class Sources:
     ):
         self._read, self._is_package, self._resolve, self._tables = read, is_package, resolve, tables
         self._modules: dict[str, Module | None] = {}
+        # By identity, since equal statements of two modules mention different definitions. Trees live as long as this.
         self._shallow: dict[Place, str] = {}
         self._deeper: dict[int, str] = {}
         self._mentioned: dict[int, list[tuple[str, Place | str]]] = {}
@@ -106,6 +108,7 @@ class Sources:
 
     def digest(self, roots: Iterable[Place]) -> str:
         """64 hexadecimal digits of all that the definitions `roots` lead to."""
+        # Sorted, without names of modules: where a definition stands, and in what order, computes nothing.
         found = {self._deep(module, statement) for module, statement in self.reached(roots)}
         return hashlib.sha256("\n".join(sorted(found)).encode()).hexdigest()
 
@@ -113,6 +116,7 @@ class Sources:
         """The statements that `roots` lead to, and their modules."""
         todo, seen = [place for root in roots if (place := self._follow(root))], set()
         kept: dict[int, tuple[Module, ast.stmt]] = {}
+        # Twice nested: an effect may reach definitions in modules that have effects of their own.
         while todo:
             while todo:
                 place = todo.pop()
@@ -148,6 +152,7 @@ class Sources:
     def _follow(self, place: Place, depth: int = 0) -> Place | None:
         """Where a name is defined, through modules that hand it on; None outside what is read."""
         module = self._module(place.module)
+        # Two packages may hand a name to each other by star imports; nobody re-exports twenty times.
         if module is None or depth > 20:
             return None
         if place.name in module.bound:
@@ -197,6 +202,7 @@ class Sources:
             found = self._resolve(dotted)
             yield said, (found and self._follow(found)) or dotted
             return
+        # The module is handed on as a value: any of its names may be used.
         for each in module.bound:
             yield f"{said}.{each}", Place(name, each)
 

@@ -25,6 +25,8 @@ def fields_of(node: ast.AST) -> Iterator[tuple[str, object]]:
     for name, value in ast.iter_fields(node):
         if name in ("body", "orelse", "finalbody") and isinstance(value, list):
             value = [each for each in value if not is_text(each) and not isinstance(each, ast.Pass)]
+        # `ctx` follows from where a node stands, `kind` is the u of u"…". Annotations in a class stay: of a
+        # configuration they are its fields, and a type may convert what it is given.
         if name in ("type_comment", "kind", "ctx") or (name in ("annotation", "returns") and _of_function(node)):
             continue
         if isinstance(node, ast.Raise) and isinstance(value, ast.Call):
@@ -72,7 +74,8 @@ def bound_by(statement: ast.stmt) -> Iterator[str]:
             for node in ast.walk(target):
                 if isinstance(node, ast.Name):
                     yield node.id
-    elif type(statement).__name__ == "TypeAlias":  # Python 3.12
+    # By its name: Python 3.11, the oldest that is supported, has no `ast.TypeAlias`.
+    elif type(statement).__name__ == "TypeAlias":
         yield statement.name.id  # type: ignore[attr-defined]
 
 

@@ -16,6 +16,7 @@ def save(folder: Path, state: Any) -> None:
     from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
+    # safetensors writes into an existing file without a word; a second save into one folder is a mistake.
     folder.mkdir()
     try:
         save_file(_numbered(jax.device_get(state)), folder / FILE)

@@ -27,6 +27,7 @@ def check_metrics(recipe: Recipe, scale: ScaleName) -> None:
             spec = next(iter(arms_at(recipe.arms_at(scale), at).values())).spec
             if _plain(spec, metric):
                 continue
+            # Specs that differ in numbers only share a program, and with it the metrics; tracing takes up to seconds.
             key = spec.static_key()
             if key not in known:
                 known[key] = measured(spec)

@@ -17,6 +17,7 @@ def code_versions(specs: Iterable[Spec], store: Store) -> int:
     digests of one spec are of several versions, and so are rows of two specs of which one is as the present code makes
     it and the other is not.
     """
+    # Rows do not keep the code of their time, so that "earlier" is all that can be said of two digests of two specs.
     now = {spec.content_hash(): spec for spec in specs}
     made: dict[str, set[str]] = {}
     for part in store.parts():
