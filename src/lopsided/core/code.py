@@ -49,6 +49,13 @@ def parts_digest(*parts: Part) -> str:
     return _of(frozenset(type(each) for part in parts for each in _configs(part)))
 
 
+def own_digest(*parts: Part) -> str:
+    """`parts_digest` of those parts that live outside this package; empty where none does. Their code may change while
+    a process runs, that of this package may not."""
+    own = [part for part in parts if not _inside(type(part))]
+    return parts_digest(*own) if own else ""
+
+
 def outside(spec: Spec) -> list[str]:
     """Names of the files of parts that live outside this package; of a class without a file, its own."""
     parts = [spec.task, spec.skills, spec.model, spec.plan, spec.optimizer, *spec.probes]

@@ -6,9 +6,11 @@ before, and that is what its rows are to be named after.
 
 from __future__ import annotations
 
+import ast
 import inspect
 import os
 import sys
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +44,23 @@ def file_of(thing: Any) -> str | None:
         file = inspect.getfile(thing)
     except (OSError, TypeError):
         return None
-    return file if Path(file).is_file() else None
+    if not Path(file).is_file():
+        return None
+    # Of a class `inspect` knows its module only, which at a prompt, or after `exec`, may be a program that has no such
+    # class: `__main__` is the file that Python was started with.
+    return None if inspect.isclass(thing) and not _defines(text_of(Path(file).resolve()), thing.__name__) else file
+
+
+@lru_cache(maxsize=1024)
+def _defines(text: str | None, name: str) -> bool:
+    """Whether a file that says `text` has a class of that name, at whatever depth."""
+    if text is None:
+        return False
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return False
+    return any(isinstance(node, ast.ClassDef) and node.name == name for node in ast.walk(tree))
 
 
 def _keep(file: Path, anew: bool = False) -> None:

@@ -10,6 +10,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from lopsided.core.code import own_digest
 from lopsided.core.engine import Member
 from lopsided.core.evaluation import Evaluation
 from lopsided.core.keys import seed_words
@@ -91,9 +92,12 @@ def _narrow(leaf: Any, float_type: type) -> np.ndarray:
 
 def program_key(spec: Spec) -> str:
     """Specs with equal keys run in one ensemble. Skill distributions are numbers: only those that listen to training
-    split one."""
-    listens = f"+ {spec.skills.name}" if isinstance(spec.skills, Listens) else ""
-    return spec.model_copy(update={"skills": Evaluation()}).static_key() + listens
+    split one. Of parts from outside this package the code counts, so that no program compiled of a class before it was
+    edited (a cell run again, `importlib.reload`) trains the class of the same name after it."""
+    listens = isinstance(spec.skills, Listens)
+    own = own_digest(spec.task, spec.model, spec.plan, spec.optimizer, *spec.probes, *[spec.skills] * listens)
+    said = f"+ {spec.skills.name}" if listens else ""
+    return f"{spec.model_copy(update={'skills': Evaluation()}).static_key()}{said}{own}"
 
 
 def tree_bytes(tree: Any) -> int:

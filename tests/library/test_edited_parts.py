@@ -1,0 +1,72 @@
+"""A part that is edited while a process runs is trained as it is now, not by a program that was compiled before."""
+
+import importlib
+import itertools
+import sys
+
+import numpy as np
+import pytest
+
+import lopsided as lop
+
+TEXT = """
+from typing import Literal
+from lopsided.tasks import SparseParity
+from lopsided.part import register
+
+SCALE = {scale}
+
+def shrunk(sample):
+    return sample._replace(inputs=sample.inputs * SCALE)
+
+@register
+class Edited(SparseParity):
+    name: Literal["edited-{kind}"] = "edited-{kind}"
+
+    def sample(self, key, index, context):
+        return shrunk(super().sample(key, index, context))
+"""
+
+
+def from_a_cell(scale, folder):
+    """The class as a notebook's cell makes it: it has no file."""
+    names = {"__name__": "__main__"}
+    exec(TEXT.format(scale=scale, kind="cell"), names)
+    return names["Edited"]
+
+
+def from_a_file(scale, folder):
+    """The class of a module that is written anew, and loaded again."""
+    (folder / "edited_part.py").write_text(TEXT.format(scale=scale, kind="file"))
+    sys.path.insert(0, str(folder))
+    sys.dont_write_bytecode = True
+    try:
+        module = sys.modules.get("edited_part")
+        return (importlib.reload(module) if module else importlib.import_module("edited_part")).Edited
+    finally:
+        sys.path.remove(str(folder))
+        sys.dont_write_bytecode = False
+
+
+@pytest.fixture
+def forgotten():
+    yield
+    sys.modules.pop("edited_part", None)
+
+
+@pytest.mark.parametrize("until", [None, {"metric": "test/accuracy", "at_least": 1.0}])
+@pytest.mark.parametrize("made", [from_a_cell, from_a_file])
+def test_what_is_trained_is_the_class_as_it_is_now(made, until, tmp_path, forgotten):
+    folders = map(str, itertools.count())
+
+    def losses(scale):
+        spec = lop.Spec(
+            task=made(scale, tmp_path)(d=8, k=2), model=lop.models.MLP(width=4), plan=lop.plans.Online(batch=8),
+            optimizer=lop.optim.SGD(lr=0.1), loss="logistic", steps=4, evaluation={"every": 2, "samples": 16},
+            **({"until": until} if until else {}),
+        )  # fmt: skip
+        return lop.run({"arm": spec}, seeds=1, out=tmp_path / next(folders))["arm"].metric("test/loss")
+
+    first, second, again = losses(1.0), losses(0.25), losses(1.0)
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, second)
