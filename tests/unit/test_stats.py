@@ -273,6 +273,20 @@ def test_shares_of_members_have_the_exact_interval():
     assert decisions.members_above(np.ones(0, bool), 0.5, "that learn").verdict == "inconclusive"
 
 
+def test_one_member_far_away_makes_no_ties_of_the_others():
+    """Eight positive differences reject at 1/256, however large one of them is."""
+    near = np.linspace(0.1, 0.8, 8)
+    for largest in (1.0, 1e9, np.inf):
+        values = np.append(near[:-1], largest)
+        assert sign_flip(values) == (1 / 256, 1.0), largest
+        assert sign_flip(-values) == (1.0, 1 / 256)
+
+
+def test_with_nan_there_is_no_test():
+    assert np.isnan(sign_flip(np.array([0.1, np.nan, 0.3]))).all()
+    assert decisions.higher(np.zeros(8), np.append(np.ones(7), np.nan), "loss").verdict == "inconclusive"
+
+
 @given(arrays(float, st.integers(2, 9), elements=st.integers(-192, 192).map(lambda v: v / 64)))
 def test_a_sign_flip_test_is_the_one_of_scipy(values):
     """On numbers whose sums are exact: SciPy takes sums that are equal but for rounding for different ones."""

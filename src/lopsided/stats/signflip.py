@@ -42,10 +42,20 @@ class Tails(NamedTuple):
 
 
 def sign_flip(values: np.ndarray) -> Tails:
-    """Tests of the centre of `values` (n,) against 0; infinities count as larger than all sums of finite numbers."""
+    """Tests of the centre of `values` (n,) against 0; infinities count as larger than all sums of finite numbers. NaN
+    among the values leaves no test."""
+    if np.isnan(values).any():
+        return Tails(np.nan, np.nan)
     sums = _sums(values)
-    slack = SLACK * max((float(np.abs(v)) for v in values if np.isfinite(v)), default=0.0)
+    slack = SLACK * _usual(values)
     return Tails(float((sums <= slack).mean()), float((sums >= -slack).mean()))
+
+
+def _usual(values: np.ndarray) -> float:
+    """The median size of values that are neither 0 nor infinite. Relative to the largest one, a diverged member of 1e9
+    would make ties of all others; relative to each sum, a difference of 1e-17 between equal members would be none."""
+    sizes = np.abs(values[np.isfinite(values) & (values != 0)])
+    return float(np.median(sizes)) if sizes.size else 0.0
 
 
 def centre_interval(values: np.ndarray, level: float = 0.95) -> tuple[float, float]:
