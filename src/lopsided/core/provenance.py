@@ -44,13 +44,24 @@ def machine() -> str:
 
 
 def command() -> str:
-    """The command line that started this process, quoted for a shell, without the folder of the program.
+    """The command line that started this process, quoted for a shell, without folders: `lopsided run adam`,
+    `python -m lopsided.cli run adam`.
 
-    For example `lopsided run adam` or `python -m lopsided.cli run adam`.
+    Rows are shared and published with it. So of a program that is not lopsided's only the name is kept, as its
+    arguments may be passwords and keys; and of an absolute path the last part, as folders tell who somebody is.
     """
     module = getattr(sys.modules["__main__"], "__spec__", None)
-    program = Path(sys.argv[0]).name if module is None else f"python -m {module.name.removesuffix('.__main__')}"
-    return f"{program} {shlex.join(sys.argv[1:])}".rstrip()
+    name = Path(sys.argv[0]).name if module is None else module.name.removesuffix(".__main__")
+    program = name if module is None else f"python -m {name}"
+    if name.partition(".")[0] != "lopsided":
+        return program
+    return f"{program} {shlex.join(map(_without_folder, sys.argv[1:]))}".rstrip()
+
+
+def _without_folder(argument: str) -> str:
+    """An argument with each absolute path, alone or after `=`, as its last part."""
+    flag, equals, value = argument.rpartition("=")
+    return f"{flag}{equals}{Path(value).name}" if Path(value).is_absolute() else argument
 
 
 def provenance(device: str, execution: dict[str, object]) -> dict[str, object]:
