@@ -23,7 +23,7 @@ Five shapes of the same data:
 - power law: the digit of rank r as often as 1/r, ranks in a random order for each seed;
 - annealed: exponent 1.5, falling to 0 between a tenth and three fifths of training;
 - self-annealed: exponent 1.5, falling while more than a fifth of the training sums (above chance) are right;
-- growing: uniform digits, but samples come from .2 %, 1 %, 5 % and then all of the samples of the run.
+- growing: uniform digits, but samples come from 0.2 %, 1 %, 5 % and then all of the samples of the run.
 
 Every arm is tuned: its learning rate is the best of six on seeds 100 to 103. Seeds 0 to 7 are judged at that rate,
 after 1,500 steps of 256 samples. Tests draw held-out images uniformly. Written by
