@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import lopsided as lop
+from lopsided.core import code
 
 TEXT = """
 from typing import Literal
@@ -70,3 +71,25 @@ def test_what_is_trained_is_the_class_as_it_is_now(made, until, tmp_path, forgot
     first, second, again = losses(1.0), losses(0.25), losses(1.0)
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, second)
+
+
+def test_a_constant_that_another_cell_changes_is_seen_and_code_is_read_once_a_run(tmp_path, monkeypatch):
+    names = {"__name__": "__main__"}
+    exec(TEXT.format(scale=1.0, kind="constant"), names)
+    reads = []
+    monkeypatch.setattr(code, "_of_any", lambda classes, whole=code._of_any: reads.append(classes) or whole(classes))
+
+    def losses(folder):
+        specs = {
+            f"rate {rate}": lop.Spec(
+                task=names["Edited"](d=8, k=2), model=lop.models.MLP(width=4), plan=lop.plans.Online(batch=8),
+                optimizer=lop.optim.SGD(lr=rate), loss="logistic", steps=4, evaluation={"every": 2, "samples": 16},
+            )
+            for rate in (0.1, 0.2, 0.3, 0.4, 0.5)
+        }  # fmt: skip
+        return lop.run(specs, seeds=1, out=tmp_path / folder)["rate 0.1"].metric("test/loss")
+
+    first = losses("first")
+    assert len(reads) < 10  # twice for keys and names of rows, not for each of five specs at each report
+    names["SCALE"] = 0.25  # the class is the same object
+    assert not np.array_equal(first, losses("second"))

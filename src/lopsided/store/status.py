@@ -10,7 +10,7 @@ from lopsided.store.parts import Store
 from lopsided.store.survey import MemberId
 
 TIMES = ("compile", "steps", "evaluations", "commits", "rest")
-"""Kinds of seconds: see `lopsided.work.clock`."""
+"""What the seconds of a part went into, as `lopsided.work.clock` measures them."""
 
 
 def times(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lopsided.core.code import code_digest
+from lopsided.core.code import code_digest, look_again
 from lopsided.core.engine import Engine, Evaluated, Member
 from lopsided.core.errors import Stopped
 from lopsided.core.execution import DEFAULT, Execution
@@ -83,6 +83,7 @@ class _Work:
     keep_going: bool = False
 
     def __post_init__(self) -> None:
+        look_again()
         self.began = time.perf_counter()
         self.leases = Leases(self.store.root)
         self.failed_in_a_row = 0
