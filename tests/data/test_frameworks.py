@@ -61,11 +61,25 @@ def test_data_loader(workers):
     assert (read(DataLoader(Data(), batch_sampler=sampler, num_workers=workers)) == EXPECTED).all()
 
 
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_second_pass_is_refused_unless_it_is_meant(workers):
+    """An epoch loop began the run anew, annealing and all, without a word."""
+    from torch.utils.data import DataLoader
+
+    loader = DataLoader(view(), batch_size=BATCH, num_workers=workers)
+    next(iter(loader))  # a look at the first batch is no pass
+    read(loader)
+    with pytest.raises(InputError, match="pass 2 begins, and a run is one pass"):
+        read(loader)
+
+
 def test_several_passes_are_the_same_run():
     from torch.utils.data import DataLoader
 
-    loader = DataLoader(view(), batch_size=BATCH)
+    loader = DataLoader(ld.View(Data(), stream(), BATCH, epochs=2), batch_size=BATCH)
     assert (read(loader) == read(loader)).all()
+    with pytest.raises(InputError, match="pass 3 begins"):
+        read(loader)
 
 
 @pytest.mark.parametrize("how", ["shuffle", "random sampler", "weighted"])

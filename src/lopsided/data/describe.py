@@ -88,12 +88,8 @@ def _skills(stream: Stream, groups: Groups) -> list[str]:
     s = stream.schedule
     expected, epochs = s.expected(), s.epochs()
     found = groups.occurrences(expected)
-    uses = expected.sum() if groups.uses is None else float((expected @ groups.uses).sum())
-    reuse = (
-        epochs
-        if groups.uses is None
-        else np.array([epochs[groups.uses[:, k] > 0].max(initial=0) for k in range(groups.n_skills)])
-    )
+    uses = expected.sum() if groups.uses is None else float(groups.uses.of_cells(expected).sum())
+    reuse = epochs if groups.uses is None else groups.uses.largest(epochs)
     counted = groups.size if groups.mean_length is None else groups.cell_size
     head = "skill         examples       samples      epochs"
     tokens = None if groups.mean_length is None else expected * groups.mean_length

@@ -10,9 +10,14 @@ import numpy as np
 
 from lopsided.core.errors import InputError
 from lopsided.data.permutation import LARGEST
+from lopsided.data.recent import Recent
+from lopsided.data.uses import Uses
 from lopsided.data.words import U, bits, key
 
 MOST_CELLS = 10**6
+MOST_CHARACTERS = 2**24
+"""Characters of all labels, each as long as the longest: NumPy's texts are, and one label of 100,000 characters among
+100,000 made 40 GB of them. (NumPy also forgets NULs at the end of a text: "cat" and "cat\\0" became one skill.)"""
 UNKNOWN = "unknown"
 VALID = "valid is one label (integer or text) for each example, or a list of labels each"
 
@@ -43,22 +48,21 @@ class Groups:
         self.cell = cells_of
         """(N,) cell of each example."""
         self.cell_size = np.bincount(cells_of, minlength=self.n_cells).astype(np.int64)
-        self.uses = np.zeros((self.n_cells, self.n_skills)) if self.several(sets) else None
-        """(cells, skills) how often a cell's examples use each skill; None where each has one."""
+        self.uses = Uses(sets, self.n_skills) if self.several(sets) else None
+        """How often a cell's examples use each skill; None where each has one."""
         if self.uses is None:
             order = np.empty(self.n_skills, np.int64)
             order[[s[0] for s in sets]] = np.arange(self.n_cells)
             self._renumber(order)
             self.size = self.cell_size
         else:
-            for c, many in enumerate(sets):
-                np.add.at(self.uses[c], many, 1.0)
-            self.size = (self.uses > 0).T.astype(np.int64) @ self.cell_size
+            self.size = self.uses.examples(self.cell_size)
         """(R,) examples of each skill; its tokens where `lengths` are given."""
         self.mean_length: np.ndarray | None = None
         """(R,) tokens of a skill's average example, or None."""
         if lengths is not None:
             self._weigh(lengths)
+        self._members: Recent[tuple[np.ndarray, np.ndarray]] = Recent(2)
 
     def _weigh(self, lengths: Any) -> None:
         found = np.asarray(lengths)
@@ -87,7 +91,10 @@ class Groups:
 
     def members(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Examples by cell, each cell's in a random order (so that a prefix is a random subset, and prefixes nest),
-        and where each cell begins (cells + 1,)."""
+        and where each cell begins (cells + 1,). Streams of one seed share them."""
+        return self._members.get(seed, lambda: self._in_random_order(seed))
+
+    def _in_random_order(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
         order = bits(key(seed, "member order"), np.arange(self.n_examples, dtype=U))
         member = np.lexsort((order, self.cell)).astype(np.uint32)
         return member, np.concatenate([[0], np.cumsum(self.cell_size)])
@@ -95,7 +102,7 @@ class Groups:
     def occurrences(self, cell_weights: np.ndarray) -> np.ndarray:
         """(R,) share of each skill among the skills that samples need, where cells come as often as
         `cell_weights`."""
-        found = cell_weights if self.uses is None else cell_weights @ self.uses
+        found = cell_weights if self.uses is None else self.uses.of_cells(cell_weights)
         return found / found.sum()
 
     def __repr__(self) -> str:
@@ -106,10 +113,18 @@ def _cells(skills: Any, unknown: Any) -> tuple[list[tuple[Any, ...]], np.ndarray
     """Labels of every cell, and each example's cell."""
     unknown = _plain(unknown)
     skills = skills.to_pylist() if hasattr(skills, "to_pylist") else skills  # of Arrow
+    skills = skills.tolist() if isinstance(skills, np.ma.MaskedArray) else skills  # None where it is masked
+    if isinstance(skills, bytes | str):
+        raise InputError(f"skills: {skills[:40]!r} is one text; {VALID}")
     array = _as_array(skills)
     if array is not None and array.ndim == 1 and array.size and array.dtype.kind in "iubUS":
         labels, cell = np.unique(array, return_inverse=True)
         rows = [() if label == unknown else (label.item(),) for label in labels]
+    elif array is None and _are_texts(skills):
+        cell, number = np.empty(len(skills), np.int64), {}
+        for i, label in enumerate(skills):
+            cell[i] = number.setdefault(label, len(number))
+        rows = [() if label == unknown else (label,) for label in number]
     else:
         listed = (
             list(skills) if array is None else list(array) if array.ndim == 2 and array.dtype.kind in "iuUS" else []
@@ -132,6 +147,10 @@ def _as_array(skills: Any) -> np.ndarray | None:
     of pandas or of Arrow is an array of objects.)"""
     if isinstance(skills, Sequence) and any(_is_many(row) or row is None for row in skills):
         return None
+    if _are_texts(skills) and (
+        any(label.endswith("\0") for label in skills) or len(skills) * max(map(len, skills)) > MOST_CHARACTERS
+    ):
+        return None
     array = np.asarray(skills)
     if array.dtype.kind == "U" and isinstance(skills, Sequence) and not all(isinstance(x, str) for x in skills):
         return None  # NumPy made texts of numbers
@@ -139,6 +158,12 @@ def _as_array(skills: Any) -> np.ndarray | None:
         return np.array(array.tolist()) if all(isinstance(label, str) for label in array) else None
     # A column of integers with missing ones is one of floats.
     return None if array.dtype.kind == "f" and array.ndim == 1 and array.size else array
+
+
+def _are_texts(skills: Any) -> bool:
+    """Whether it is a list, or an array of objects, of texts alone."""
+    listed = isinstance(skills, Sequence) or (isinstance(skills, np.ndarray) and skills.dtype.kind == "O")
+    return listed and len(skills) > 0 and all(isinstance(label, str) for label in skills)
 
 
 def _labels(row: Any, unknown: Any) -> tuple[Any, ...]:

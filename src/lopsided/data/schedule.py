@@ -115,12 +115,12 @@ def _tilted(groups: Groups, target: np.ndarray, tilt: np.ndarray) -> tuple[np.nd
     reached is come as close to as it gets; `Stream.describe` says how close."""
     assert groups.uses is not None
     wanted = target > 0
-    blocked = (groups.uses @ ~wanted) > 0  # a cell with an unwanted skill is not drawn
+    blocked = groups.uses.of_skills((~wanted).astype(float)) > 0  # a cell with an unwanted skill is not drawn
     if (blocked | (groups.cell_size == 0)).all():
         blocked[:] = False
-    most = groups.uses.sum(1).max()
+    most = groups.uses.most
     for _ in range(ROUNDS):
-        weight = groups.cell_size * np.exp(np.clip(groups.uses @ tilt, -60, 60)) * ~blocked
+        weight = groups.cell_size * np.exp(np.clip(groups.uses.of_skills(tilt), -60, 60)) * ~blocked
         weight /= weight.sum()
         found = groups.occurrences(weight)
         step = np.where(wanted & (found > 0), np.log(np.maximum(target, 1e-300) / np.maximum(found, 1e-300)), 0.0)

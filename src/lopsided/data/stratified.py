@@ -13,6 +13,7 @@ import numpy as np
 
 from lopsided.data.groups import Groups
 from lopsided.data.permutation import permuted
+from lopsided.data.recent import Recent
 from lopsided.data.schedule import Schedule
 from lopsided.data.words import U, bits, key
 
@@ -31,9 +32,9 @@ class Stratified:
         self.length = max(BLOCK, 2 * cells)
         """Positions of a block, if its stage has as many."""
         self._last_length = max(16, math.isqrt(cells))  # of blocks behind a phase: see `_edge`
-        self._kept = max(KEPT, KEPT_EXAMPLES // self.length)
-        self._edges: dict[tuple[int, int], tuple[int, np.ndarray, np.ndarray]] = {}
-        self._made: dict[tuple[int, int], np.ndarray] = {}
+        kept = max(KEPT, KEPT_EXAMPLES // self.length)
+        self._edges: Recent[tuple[int, np.ndarray, np.ndarray]] = Recent(kept)
+        self._made: Recent[np.ndarray] = Recent(kept)
         self._end: np.ndarray | None = None
         if cap is not None and schedule.phase[-1] == 0:
             self._end = self._capped(cap)
@@ -124,40 +125,37 @@ class Stratified:
 
     def block(self, i: int, b: int) -> tuple[int, np.ndarray, np.ndarray]:
         """(first position in the phase, samples of each cell before, cumulative samples of each cell) of a block."""
-        name = int(self.schedule.phase[i]), b
-        if name not in self._edges:
-            forget(self._edges, self._kept)
-            before, after = (self._counts(i, self._edge(i, edge)) for edge in (b, b + 1))
-            self._edges[name] = int(before.sum()), before, np.cumsum(after - before)
-        return self._edges[name]
+        return self._edges.get((int(self.schedule.phase[i]), b), lambda: self._block(i, b))
+
+    def _block(self, i: int, b: int) -> tuple[int, np.ndarray, np.ndarray]:
+        before, after = (self._counts(i, self._edge(i, edge)) for edge in (b, b + 1))
+        return int(before.sum()), before, np.cumsum(after - before)
 
     def _examples(self, i: int, b: int) -> np.ndarray:
         """All examples of a block, in order."""
-        s = self.schedule
-        name = int(s.phase[i]), b
-        if name not in self._made:
-            forget(self._made, self._kept)
-            _, before, cumulative = self.block(i, b)
-            length = int(cumulative[-1])
-            counts = np.diff(cumulative, prepend=0)
-            cell = np.repeat(np.arange(len(counts), dtype=np.uint32), counts)
-            occurrence = (before - np.concatenate([[0], cumulative[:-1]]))[cell] + np.arange(length)
-            size = s.subset[i].astype(np.uint32)[cell]
-            epoch = occurrence // size
-            place = (occurrence - epoch * size).astype(np.uint32)
-            words = bits(key(self.seed, "epoch", name[0]), (cell.astype(U) << U(40)) ^ epoch.astype(U))
-            member, begins = self.members
-            examples = member[begins[cell] + permuted(words, place, size)].astype(np.int64)
-            shuffle = bits(key(self.seed, "block", name[0]), (U(b) << U(32)) + np.arange(length, dtype=U))
-            held = s.subset[i].clip(1)
-            spans = before // held != (before + np.maximum(counts, 1) - 1) // held
-            self._made[name] = _placed(examples, cell, spans[cell], shuffle)
-        return self._made[name]
+        return self._made.get((int(self.schedule.phase[i]), b), lambda: self._all_examples(i, b))
+
+    def _all_examples(self, i: int, b: int) -> np.ndarray:
+        s, phase = self.schedule, int(self.schedule.phase[i])
+        _, before, cumulative = self.block(i, b)
+        length = int(cumulative[-1])
+        counts = np.diff(cumulative, prepend=0)
+        cell = np.repeat(np.arange(len(counts), dtype=np.uint32), counts)
+        occurrence = (before - np.concatenate([[0], cumulative[:-1]]))[cell] + np.arange(length)
+        size = s.subset[i].astype(np.uint32)[cell]
+        epoch = occurrence // size
+        place = (occurrence - epoch * size).astype(np.uint32)
+        words = bits(key(self.seed, "epoch", phase), (cell.astype(U) << U(40)) ^ epoch.astype(U))
+        member, begins = self.members
+        examples = member[begins[cell] + permuted(words, place, size)].astype(np.int64)
+        shuffle = bits(key(self.seed, "block", phase), (U(b) << U(32)) + np.arange(length, dtype=U))
+        held = s.subset[i].clip(1)
+        spans = before // held != (before + np.maximum(counts, 1) - 1) // held
+        return _placed(examples, cell, spans[cell], shuffle)
 
     def __getstate__(self) -> dict[str, object]:
         """Without what was made: workers get a copy."""
-        kept = {k: v for k, v in self.__dict__.items() if k not in ("members", "_plans")}
-        return {**kept, "_edges": {}, "_made": {}}
+        return {k: v for k, v in self.__dict__.items() if k not in ("members", "_plans")}
 
 
 def _placed(examples: np.ndarray, cell: np.ndarray, spans: np.ndarray, words: np.ndarray) -> np.ndarray:
@@ -176,8 +174,3 @@ def _placed(examples: np.ndarray, cell: np.ndarray, spans: np.ndarray, words: np
         keys = np.sort(cell[several].astype(wide) << wide(low) | place[several].astype(wide))
         made[(keys & wide(mask)).astype(np.intp)] = examples[several]
     return made
-
-
-def forget(cache: dict, kept: int = KEPT) -> None:
-    while len(cache) >= kept:
-        cache.pop(next(iter(cache)))

@@ -15,13 +15,15 @@ from lopsided.core.errors import InputError
 from lopsided.data import state
 from lopsided.data.groups import Groups
 from lopsided.data.permutation import LARGEST, permuted, permuted_by_one
+from lopsided.data.recent import Recent
 from lopsided.data.schedule import schedule
 from lopsided.data.shapes import Shape
-from lopsided.data.stratified import Stratified, forget
+from lopsided.data.stratified import Stratified
 from lopsided.data.words import U, below, bits, key, unit, word
 
 AHEAD = 4096
 """Small requests are answered from so many positions, made at once."""
+KEPT = 16
 LONGEST = 2**62
 
 
@@ -67,8 +69,8 @@ class Stream:
         self._order = None
         if isinstance(groups, Groups) and groups.n_cells > 1:
             self._order = Stratified(groups, self.schedule, self.seed, None if replacement else cap)
-        self._ahead: dict[int, np.ndarray] = {}
-        self._cumulative: dict[int, np.ndarray] = {}
+        self._ahead: Recent[np.ndarray] = Recent(KEPT)
+        self._cumulative: Recent[np.ndarray] = Recent(KEPT)
 
     def __len__(self) -> int:
         return self.total
@@ -90,11 +92,9 @@ class Stream:
         first, last = int(n.min()) // AHEAD, int(n.max()) // AHEAD
         if first != last:
             return self._at(n)
-        if first not in self._ahead:
-            forget(self._ahead)
-            begin = first * AHEAD
-            self._ahead[first] = self._at(np.arange(begin, min(begin + AHEAD, self.total)))
-        return self._ahead[first][n - first * AHEAD]
+        begin = first * AHEAD
+        made = self._ahead.get(first, lambda: self._at(np.arange(begin, min(begin + AHEAD, self.total))))
+        return made[n - begin]
 
     def _at(self, n: np.ndarray) -> np.ndarray:
         out = np.empty(n.shape, np.int64)
@@ -115,10 +115,8 @@ class Stream:
         subset = self.schedule.subset[i]
         if self._order is None:
             return self._member(below(bits(key(self.seed, "example"), counter), int(subset[0])), int(subset[0]))
-        if i not in self._cumulative:
-            total = np.cumsum(self.schedule.weight[i])
-            self._cumulative[i] = total / total[-1]
-        cell = np.searchsorted(self._cumulative[i], unit(bits(key(self.seed, "cell"), counter)), side="right")
+        cumulative = self._cumulative.get(i, lambda: _shares(self.schedule.weight[i]))
+        cell = np.searchsorted(cumulative, unit(bits(key(self.seed, "cell"), counter)), side="right")
         place = below(bits(key(self.seed, "example"), counter), subset[cell])
         member, begins = self._order.members
         return member[begins[cell] + place].astype(np.int64)
@@ -153,8 +151,9 @@ class Stream:
         data: tuple[object, ...] = ()
         if isinstance(self.groups, Groups):
             g = self.groups
-            numbers = [x if x is None else x.astype(float).tobytes() for x in (g.size, g.mean_length, g.uses)]
-            data = g.cell.tobytes(), g.names, numbers
+            numbers = [x if x is None else x.astype(float).tobytes() for x in (g.size, g.mean_length)]
+            uses = None if g.uses is None else [x.tobytes() for x in (g.uses.cells, g.uses.skills, g.uses.counts)]
+            data = g.cell.tobytes(), g.names, numbers, uses
         options = self.n_examples, self.shape, self.total, self.seed, self.cap, self.replacement
         return state.fingerprint(data, *options)
 
@@ -182,6 +181,8 @@ class Stream:
     def __repr__(self) -> str:
         return f"Stream({self.groups!r}, {self.shape!r}, total={self.total:,}, seed={self.seed})"
 
-    def __getstate__(self) -> dict[str, object]:
-        """Without what was made: workers get a copy."""
-        return {**self.__dict__, "_ahead": {}, "_cumulative": {}}
+
+def _shares(weight: np.ndarray) -> np.ndarray:
+    """Cumulative shares of weights."""
+    total = np.cumsum(weight)
+    return total / total[-1]

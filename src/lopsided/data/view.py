@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
+import struct
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -24,15 +26,21 @@ class View:
 
     `data`: anything with `[index]` (and, if it has it, `__getitems__`). `batch`: samples of one global step; the
     length is then whole steps. `set_epoch` changes nothing: a run is one pass, and frameworks call it unreliably.
-    Raises `InputError` when it is read out of order: then something shuffles it.
+    `epochs`: how many passes there may be, each the same run from its beginning, annealing and all.
+    Raises `InputError` when it is read out of order (something shuffles it), and where a pass too many begins. (Workers
+    that are started by `spawn`, not `fork`, are new ones in every pass, and cannot tell.)
     """
 
-    def __init__(self, data: Any, stream: Stream, batch: int = 1):
+    def __init__(self, data: Any, stream: Stream, batch: int = 1, epochs: int = 1):
         if hasattr(data, "__len__") and len(data) != stream.n_examples:
             raise InputError(f"data: {len(data):,} examples; the stream is of {stream.n_examples:,}")
         if not (isinstance(batch, (int, np.integer)) and 1 <= batch <= stream.total):
             raise InputError(f"batch = {batch!r}: between 1 and total = {stream.total:,}")
+        if not (isinstance(epochs, (int, np.integer)) and epochs >= 1):
+            raise InputError(f"epochs = {epochs!r}: at least 1")
         self.data, self.stream, self.length = data, stream, stream.total // int(batch) * int(batch)
+        self.batch, self.epochs = int(batch), int(epochs)
+        self._passes = Passes()
         self._first = self._last = -1
 
     def __len__(self) -> int:
@@ -42,10 +50,13 @@ class View:
         if not 0 <= position < self.length:
             raise IndexError(position)
         self._in_order([position])
+        self._passes.saw(position, position >= self.length - self.batch, self.epochs)
         return self.data[int(self.stream.at(np.array([position]))[0])]
 
     def __getitems__(self, positions: Sequence[int]) -> list[Any]:
         self._in_order(positions)
+        for position in positions:
+            self._passes.saw(position, position >= self.length - self.batch, self.epochs)
         indices = self.stream.at(np.asarray(positions)).tolist()
         if hasattr(self.data, "__getitems__"):
             return self.data.__getitems__(indices)
@@ -70,6 +81,42 @@ class View:
     def __getstate__(self) -> dict[str, Any]:
         """A worker's copy has read nothing yet."""
         return {**self.__dict__, "_first": -1, "_last": -1}
+
+
+class Passes:
+    """How often a view was read to its end, counted in memory that forked workers share: where the first position that
+    anybody ever read comes again after one of the last step, the next pass has begun. (Somebody who looks at the first
+    batch, and then trains, has not been through.)"""
+
+    def __init__(self) -> None:
+        self._shared = mmap.mmap(-1, RECORD.size)
+        self._set(-1, 0, False)
+
+    def saw(self, position: int, last: bool, epochs: int) -> None:
+        """Hear of a position that is read. Raises `InputError` at the beginning of pass `epochs` + 1."""
+        first, passes, through = RECORD.unpack(self._shared[:])
+        if 0 <= first < position and not last:
+            return
+        if position == first and through:
+            passes, through = passes + 1, False
+            if passes >= epochs:
+                raise InputError(
+                    f"view: pass {passes + 1} begins, and a run is one pass: annealing would begin anew. "
+                    f"Valid is a stream of more samples (total=...), or View(..., epochs={passes + 1}) if that is meant"
+                )
+        self._set(position if first < 0 else min(first, position), passes, through or last)
+
+    def _set(self, first: int, passes: int, through: bool) -> None:
+        self._shared[:] = RECORD.pack(first, passes, through)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__()
+
+
+RECORD = struct.Struct("qq?")
 
 
 def _advice() -> str:
