@@ -27,9 +27,12 @@ if TYPE_CHECKING:
     from lopsided.advising.any_training import Advised, advise
     from lopsided.api.batches import batches
     from lopsided.api.checking import check
-    from lopsided.api.comparing import Comparison, Curves, compare
+    from lopsided.api.comparing import Comparison, compare
+    from lopsided.api.curves import Curves
+    from lopsided.api.reading import read
     from lopsided.api.results import Results
     from lopsided.api.running import load, run
+    from lopsided.api.runs import Runs
     from lopsided.core.errors import InputError
     from lopsided.core.registry import register
     from lopsided.core.spec import Spec
@@ -41,6 +44,7 @@ __all__ = [
     "Curves",
     "InputError",
     "Results",
+    "Runs",
     "Spec",
     "Store",
     "advise",
@@ -53,6 +57,7 @@ __all__ = [
     "optim",
     "plans",
     "probes",
+    "read",
     "register",
     "run",
     "skills",
@@ -65,7 +70,7 @@ _WHERE = {
     "Advised": "lopsided.advising.any_training",
     "advise": "lopsided.advising.any_training",
     "Comparison": "lopsided.api.comparing",
-    "Curves": "lopsided.api.comparing",
+    "Curves": "lopsided.api.curves",
     "InputError": "lopsided.core.errors",
     "Results": "lopsided.api.results",
     "Spec": "lopsided.core.spec",
@@ -74,6 +79,8 @@ _WHERE = {
     "check": "lopsided.api.checking",
     "compare": "lopsided.api.comparing",
     "load": "lopsided.api.running",
+    "read": "lopsided.api.reading",
+    "Runs": "lopsided.api.runs",
     "register": "lopsided.core.registry",
     "run": "lopsided.api.running",
 }
@@ -94,7 +101,9 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if str(error.name).startswith("lopsided"):
             raise
-        raise ImportError(f"lopsided.{name} needs {error.name}: pip install 'lopsided[lab]'") from error
+        from lopsided.core.installing import install
+
+        raise ImportError(f"lopsided.{name} needs {error.name}: {install('lab')}") from error
 
 
 def __dir__() -> list[str]:

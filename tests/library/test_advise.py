@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -204,7 +205,7 @@ def test_the_command_says_what_to_do(capsys, tmp_path, monkeypatch):
     assert stopped.value.code == 0
     found = json.loads(capsys.readouterr().out)
     assert found["outcome"] in ("use", "keep", "undecided")
-    advised = Spec.parse(json.loads((tmp_path / "lopsided-runs/advice/spec-advised.json").read_text()))
+    advised = Spec.parse(json.loads(Path(found["spec"]).read_text()))
     assert advised.content_hash() in {each.content_hash() for each in shapes_of(Spec.parse(PARITY)).values()}
 
 
@@ -233,9 +234,45 @@ def test_anybodys_training_goes_on_from_its_file(tmp_path):
     [
         ({"uniform": 0}, "uniform", 1.0, "two or more"),
         ({"a": 0, "b": 1}, "uniform", 1.0, "among"),
-        ({"uniform": 0, "b": 1}, "uniform", float("nan"), "no number"),
+        ({"uniform": 0, "b": 1}, "uniform", float("nan"), "none of the first 4 runs gave a score that is a number"),
     ],
 )
 def test_what_cannot_be_raced_is_refused(shapes, baselines, score, said):
     with pytest.raises(InputError, match=said):
         lop.advise(lambda shape, seed: score, shapes, baselines, told=None)
+
+
+def diverging(when, how):
+    """The candidate is better by 0.1 in every seed; the baseline has no score on the seeds `when`."""
+
+    def train(shape, seed):
+        if shape == "uniform" and seed in when:
+            return how()
+        return (0.5 if shape == "uniform" else 0.6) + 0.02 * noise(seed)
+
+    return train
+
+
+@pytest.mark.parametrize("how", [lambda: float("nan"), lambda: float("-inf"), lambda: 1 / 0])
+def test_a_run_without_a_score_counts_as_the_worst_and_the_answer_says_so(how, tmp_path):
+    """It counted as 1e9, which made ties of all other seeds: the baseline stayed because it diverged."""
+    heard, file = [], tmp_path / "scores.jsonl"
+    train = diverging({7, 9}, how)
+    found = lop.advise(train, {"uniform": "uniform", "b": "b"}, out=file, told=heard.append)
+    assert (found.outcome, found.shape) == ("use", "b")
+    assert found.advice.failed == {"uniform": 2}
+    assert "Runs without a score (diverged or failed): 2 of uniform. They count as the worst." in str(found)
+    assert sum("it counts as the worst" in line for line in heard) == 2
+    again = lop.advise(train, {"uniform": "uniform", "b": "b"}, out=file, told=heard.append)
+    assert str(again) == str(found)
+    assert sum("it counts as the worst" in line for line in heard) == 2, "read, not run again"
+
+
+def test_an_error_before_any_score_is_the_programs():
+    with pytest.raises(ZeroDivisionError):
+        lop.advise(lambda shape, seed: 1 / 0, {"uniform": 0, "b": 1}, told=None)
+
+
+def test_a_tie_is_no_win():
+    found = lop.advise(lambda shape, seed: noise(seed), {"b": 1, "uniform": 0}, told=None)
+    assert (found.outcome, found.shape) == ("keep", "uniform")

@@ -72,7 +72,7 @@ def test_replace():
 def test_results_compare_and_print(results):
     verdict = results.compare("fresh", "small").faster(at=0.9)
     assert verdict.verdict == "inconclusive"  # of four pairs no test of signs rejects at 5 %
-    assert "small reaches test/accuracy 0.9 in fewer samples than fresh" in str(verdict)
+    assert "small reaches test/accuracy ≥ 0.9 in fewer samples than fresh" in str(verdict)
     assert "<b" in verdict._repr_html_()
     assert results.compare("fresh", "small", axis="steps").as_fast(at=0.9).claim.members == 8
     assert results.compare("fresh", "small").higher().effect is not None

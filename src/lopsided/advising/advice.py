@@ -53,11 +53,17 @@ class Goal:
         """What a member's score is called."""
         return f"final {self.metric}" if self.at is None else f"samples to {self.metric} {self.at:g}"
 
+    @property
+    def slug(self) -> str:
+        """The goal as a part of a file's name."""
+        return f"{self.metric.replace('/', '-')}-{self.at if self.at is not None else 'final'}"
+
     def shown(self, found: Found) -> list[float]:
-        """Scores as a reader expects them: a loss with its own sign, NaN where the goal was never reached."""
+        """Scores as a reader expects them: a loss with its own sign, NaN where the goal was never reached, or a member
+        diverged."""
         if isinstance(found, Times):
             return np.where(found.censored, np.nan, found.time).tolist()
-        return (np.asarray(found) * self.sign).tolist()
+        return np.where(np.isfinite(found), np.asarray(found) * self.sign, np.nan).tolist()
 
     @property
     def sign(self) -> float:
@@ -207,14 +213,8 @@ def _read(arms: Mapping[str, Spec], seeds: Sequence[int], store: Store, goal: Go
     assert found is not None
     if goal.at is None:
         ends = {name: arm.metric(goal.metric)[:, -1] for name, arm in found.arms.items()}
-        return {name: goal.sign * _finite(values, goal.sign) for name, values in ends.items()}
+        return {name: np.where(np.isfinite(ends[name]), goal.sign * ends[name], -np.inf) for name in ends}
     return {name: arm.times(goal.metric, goal.at, "samples") for name, arm in found.arms.items()}
-
-
-def _finite(values: np.ndarray, sign: float) -> np.ndarray:
-    """A member that diverged is as bad as can be."""
-    worst = -sign * 1e9
-    return np.where(np.isfinite(values), values, worst)
 
 
 def _at_rate(spec: Spec, rate: float) -> Spec:
@@ -262,5 +262,4 @@ def _planned(
 
 
 def _file(store: Store, spec: Spec, goal: Goal) -> Path:
-    label = f"{spec.content_hash()}-{goal.metric.replace('/', '-')}-{goal.at if goal.at is not None else 'final'}"
-    return store.root / "advice" / f"{label}.json"
+    return store.root / "advice" / f"{spec.content_hash()}-{goal.slug}.json"

@@ -14,6 +14,9 @@ from lopsided.core.errors import InputError, StoreError
 from lopsided.report.advice import words
 from lopsided.stats.race import SCREENING, Advice, Plan, planned, race
 
+FAILED = -float("inf")
+"""The score of a run that diverged or raised an error."""
+
 
 class Advised:
     """A finished race. Printed, it is a recommendation in plain words."""
@@ -52,12 +55,15 @@ def advise(
     """Race `shapes`, and test the best one against the baselines on fresh seeds.
 
     `train(shape, seed)` trains to the end, in any framework, and returns a score of which more is better (for a cost,
-    return minus the cost). Runs of one seed should have as much in common as they can: the test compares within seeds.
+    return minus the cost). A run whose score is not finite (it diverged), or that raises an error, counts as the worst;
+    an error before any run has given a score is raised. Runs of one seed should have as much in common as they can: the
+    test compares within seeds.
     `shapes`: whatever `train` takes, by name, the baselines among them. `budget`: seconds that all runs together may
     take; it decides how many fresh seeds there are. `out`: a file of scores, one JSON object a line, from which a
     stopped race goes on. `told`: hears each step.
 
-    Raises `InputError` if a baseline is no shape, if a score is no number, or if the budget is too small for a test.
+    Raises `InputError` if a baseline is no shape, if what `train` returns is no number, or if the budget is too small
+    for a test.
 
     >>> import lopsided as lop
     >>> score = {"uniform": 0.0, "power law": 3.0}
@@ -72,8 +78,10 @@ def advise(
     if len(shapes) < 2 or not base or any(name not in shapes for name in base):
         raise InputError(f"advise: baselines {', '.join(base)!r} have to be among two or more shapes")
     say = told or (lambda line: None)
-    known = _Scores(train, shapes, None if out is None else Path(out))
+    known = _Scores(train, shapes, None if out is None else Path(out), say)
     known.measure(tuple(shapes), range(SCREENING[0]))
+    if not known.any_score:
+        raise InputError(f"advise: none of the first {len(shapes) * SCREENING[0]} runs gave a score that is a number")
     each = known.seconds / (len(shapes) * SCREENING[0])
     plan = planned(tuple(shapes), base, each, budget)
     say(f"{len(shapes)} shapes, {plan.runs[0]} to {plan.runs[1]} runs, about {each:.2g} s each")
@@ -83,12 +91,23 @@ def advise(
 class _Scores:
     """Scores of runs, remembered."""
 
-    def __init__(self, train: Callable[[Any, int], float], shapes: Mapping[str, Any], file: Path | None):
-        self.train, self.shapes, self.file = train, shapes, file
+    def __init__(
+        self,
+        train: Callable[[Any, int], float],
+        shapes: Mapping[str, Any],
+        file: Path | None,
+        told: Callable[[str], None],
+    ):
+        self.train, self.shapes, self.file, self.told = train, shapes, file, told
         self.scores: dict[str, dict[int, float]] = {name: {} for name in shapes}
         self.seconds = 0.0
         if file is not None and file.is_file():
             self._read(file)
+
+    @property
+    def any_score(self) -> bool:
+        """Whether any run was good for a score."""
+        return any(np.isfinite(score) for of in self.scores.values() for score in of.values())
 
     def measure(self, names: Sequence[str], seeds: Sequence[int]) -> dict[str, np.ndarray]:
         """Train what is not known yet."""
@@ -101,18 +120,35 @@ class _Scores:
     def _run(self, name: str, seed: int) -> None:
         began = time.perf_counter()
         try:
-            returned = self.train(self.shapes[name], seed)
-        except SystemExit as error:  # it would end the race without an answer, and perhaps as a success
-            raise InputError(f"advise: shape {name!r}, seed {seed}: train called exit({error.code})") from None
-        score = _number(returned)
-        if not np.isfinite(score):
-            raise InputError(f"advise: shape {name!r}, seed {seed}: score {returned!r} is no number to compare")
+            score = self._score(name, seed)
+        except Exception as error:
+            if isinstance(error, InputError) or not self.any_score:
+                raise  # nothing shows yet that the program works at all
+            self.told(f"shape {name!r}, seed {seed}: {type(error).__name__}: {error}; it counts as the worst")
+            score = FAILED
         took = time.perf_counter() - began
         self._keep(name, seed, score, took)
         if self.file is not None:
-            row = {"shape": name, "seed": seed, "score": score, "seconds": took}
+            row = {"shape": name, "seed": seed, "score": score if np.isfinite(score) else None, "seconds": took}
             with self.file.open("a") as lines:
                 lines.write(json.dumps(row) + "\n")
+
+    def _score(self, name: str, seed: int) -> float:
+        """What a training returns; FAILED if that is not finite."""
+        try:
+            returned = self.train(self.shapes[name], seed)
+        except SystemExit as error:  # it would end the race without an answer, and perhaps as a success
+            raise InputError(f"advise: shape {name!r}, seed {seed}: train called exit({error.code})") from None
+        try:
+            score = float(returned)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"advise: shape {name!r}, seed {seed}: score {returned!r} is no number to compare"
+            ) from None
+        if np.isfinite(score):
+            return score
+        self.told(f"shape {name!r}, seed {seed}: score {score}; it counts as the worst")
+        return FAILED
 
     def _keep(self, name: str, seed: int, score: float, took: float) -> None:
         self.scores[name][seed] = score
@@ -125,17 +161,10 @@ class _Scores:
             try:
                 row = json.loads(line)
                 if row["shape"] in self.scores:
-                    self._keep(row["shape"], int(row["seed"]), float(row["score"]), float(row["seconds"]))
+                    score = FAILED if row["score"] is None else float(row["score"])
+                    self._keep(row["shape"], int(row["seed"]), score, float(row["seconds"]))
             except (ValueError, KeyError, TypeError):
                 if number == len(lines) - 1:  # the process died while it wrote
                     file.write_text("".join(lines[:-1]))
                     return
                 raise StoreError(f"{file}: line {number + 1} is no score") from None
-
-
-def _number(returned: Any) -> float:
-    """The score that `train` returned, as a number; NaN if it is none."""
-    try:
-        return float(returned)
-    except (TypeError, ValueError):
-        return float("nan")

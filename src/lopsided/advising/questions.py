@@ -24,6 +24,7 @@ READERS: Mapping[str, Any] = {
     ".jsonl": lambda duckdb, path: duckdb.read_json(path),
 }
 """Tables that can be read, by the end of their names."""
+KINDS = {".parquet": "Parquet file", ".csv": "CSV", ".jsonl": "file of JSON lines"}
 
 
 @dataclass(frozen=True)
@@ -104,12 +105,20 @@ def _read(table: Path, skill: str | None) -> tuple[Groups | int, str]:
             if not rows.limit(1).fetchall():
                 raise InputError(f"table {str(table)!r}: has no rows")
             if skill is None:
+                if len(rows) < 2:
+                    raise InputError(f"table {str(table)!r}: has one row; there is nothing to shape")
                 return len(rows), f"{len(rows):,} rows"
             if skill not in rows.columns:
+                if len(rows.columns) == 1 and set(rows.columns[0]) & set(",;\t"):
+                    raise InputError(
+                        f"table {str(table)!r}: its rows are of several lengths; is it a CSV with a line of names, and "
+                        "as many values in each row?"
+                    )
                 raise unknown("column", skill, rows.columns)
             values = [row[0] for row in rows.select(duckdb.ColumnExpression(skill)).fetchall()]
     except duckdb.Error as error:
-        raise InputError(f"table {str(table)!r}: {str(error).splitlines()[0]}") from None
+        said = str(error).splitlines()[0]
+        raise InputError(f"table {str(table)!r}: is no {KINDS[table.suffix]} that can be read ({said})") from None
     unlabelled = sum(value is None or value == [] for value in values)
     if unlabelled or any(isinstance(value, list) for value in values):  # a list without labels is "unknown"
         values = [value if isinstance(value, list) else [] if value is None else [value] for value in values]
@@ -117,6 +126,12 @@ def _read(table: Path, skill: str | None) -> tuple[Groups | int, str]:
         groups = Groups(values)
     except InputError as error:
         raise InputError(f"table {str(table)!r}, column {skill!r}: {error}") from None
+    if groups.n_skills < 2 or groups.n_skills == groups.n_examples:
+        what = "one skill" if groups.n_skills < 2 else "as many skills as rows"
+        raise InputError(
+            f"table {str(table)!r}, column {skill!r}: {what}; a shape says how often skills come, which several rows "
+            "share. Leave --skill out to try subsets alone"
+        )
     said = f"{groups.n_examples:,} rows, {groups.n_skills:,} skills"
     return groups, f"{said}; the last skill is the {unlabelled:,} rows without a label" if unlabelled else said
 

@@ -36,7 +36,7 @@ class Results(StoredResults):
         """`candidate` against `baseline`, along `samples` (compute), `steps` or `distinct` samples."""
         metric = metric or self.metric
         pair = [curves_of(self[name], metric, axis) for name in (baseline, candidate)]
-        return Comparison(pair[0], pair[1], metric)
+        return Comparison(pair[0], pair[1], metric, held=True)
 
     def plot(self, metric: str | None = None, axis: str = "samples") -> Figure:
         """Medians over members with bands from the lowest to the highest, one line an arm."""

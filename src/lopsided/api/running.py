@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.spec import Spec
 from lopsided.results import stored
 from lopsided.store.parts import Store
-from lopsided.study.own_code import warn_of_older_rows
+from lopsided.study.own_code import code_versions, warn_of_older_rows
 from lopsided.work import worker
 
 FOLDER = "lopsided-runs"
@@ -26,14 +27,14 @@ def run(
     seeds: int | Sequence[int] = 8,
     out: str | Path | Store = FOLDER,
     *,
-    progress: bool = False,
+    progress: bool | None = None,
     execution: Execution = DEFAULT,
 ) -> Results:
     """Train every arm on every seed, unless the folder `out` holds it already, and read the results.
 
-    `arms`: specs by name, or one spec; `seeds`: how many (0, 1, ...) or which; `progress`: show lines on stderr. A run
-    that was stopped goes on where it was when it is called again. Raises `InputError` for bad arms, or for a folder
-    that cannot be used.
+    `arms`: specs by name, or one spec; `seeds`: how many (0, 1, ...) or which; `progress`: show lines on stderr (left
+    out: where somebody looks, in a terminal or a notebook). A run that was stopped goes on where it was when it is
+    called again. Raises `InputError` for bad arms, or for a folder that cannot be used.
 
     >>> import lopsided as lop, tempfile
     >>> spec = lop.Spec(task=lop.tasks.SparseParity(d=6, k=2), model=lop.models.MLP(width=8),
@@ -48,7 +49,7 @@ def run(
     store = out if isinstance(out, Store) else Store(out)
     specs = list(named.values())
     warn_of_older_rows(specs, store)
-    if progress:
+    if _somebody_looks() if progress is None else progress:
         from lopsided.report.live import Display, Screen
 
         store.require_writable()
@@ -62,14 +63,64 @@ def run(
     return load(named, seeds, store)
 
 
-def load(arms: Mapping[str, Spec] | Spec, seeds: int | Sequence[int] = 8, out: str | Path | Store = FOLDER) -> Results:
-    """Results that are complete in the folder `out`; nothing is trained. Raises `InputError` if a member is missing."""
+def load(
+    arms: Mapping[str, Spec] | Spec | str | Path | Store,
+    seeds: int | Sequence[int] = 8,
+    out: str | Path | Store = FOLDER,
+    *,
+    recipe: str | None = None,
+) -> Results:
+    """Results that are complete in the folder `out`; nothing is trained. Raises `InputError` if a member is missing.
+
+    Given a folder in place of `arms`, and the name of a `recipe` (or of a run, as `lopsided status` gives it), the
+    results of what the command line ran there: `lop.load("lopsided-runs", recipe="state-tracking")`.
+    """
+    if isinstance(arms, str | Path | Store):
+        return _of_run(arms if isinstance(arms, Store) else Store(arms), recipe)
+    if recipe is not None:
+        raise InputError("load: `recipe` goes with a folder, lop.load(folder, recipe=...), not with specs")
     named, seeds = _named(arms), _seeds(seeds)
     store = out if isinstance(out, Store) else Store(out)
     found = stored.load(store, "library", "library", named, dict.fromkeys(named, seeds))
     if found is None:
         raise InputError(f"load: {str(store.root)!r} does not hold every member; `lopsided.run` trains what is missing")
+    _say_mixed(named, store)
     return of_stored(found)
+
+
+def _of_run(store: Store, recipe: str | None) -> Results:
+    """Results of a recorded run: the newest one of that name that is complete, unchanged runs before those that were
+    changed by hand."""
+    from lopsided.study.recipe_run import recorded
+
+    runs = recorded(store)
+    names = sorted({run.label for run in runs})
+    chosen = [run for run in runs if recipe in (run.label, run.recipe.name)]
+    if recipe is None or not chosen:
+        raise InputError(f"load: {str(store.root)!r} has no run {recipe!r}. Valid: recipe={', '.join(names) or 'none'}")
+    for run in sorted(chosen, key=lambda run: (run.label == recipe, not run.overrides, runs.index(run)), reverse=True):
+        grown, found = run.grown(store.as_of_now())
+        if found is not None:
+            _say_mixed(grown.arms, store)
+            return of_stored(found)
+    raise InputError(f"load: {recipe!r} is not complete in {str(store.root)!r}; `lopsided run` goes on with it")
+
+
+def _say_mixed(arms: Mapping[str, Spec], store: Store) -> None:
+    """Say on stderr if rows of several versions of the code are about to be compared."""
+    versions = code_versions(arms.values(), store.as_of_now())
+    if versions > 1:
+        print(
+            f"lopsided: these rows come from {versions} versions of the code; what is compared may differ in that "
+            "(`members` has a column `code`). To train them anew, take another folder",
+            file=sys.stderr,
+        )
+
+
+def _somebody_looks() -> bool:
+    """Whether stderr is a terminal, or this is a notebook."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return sys.stderr.isatty() or type(shell).__name__ == "ZMQInteractiveShell"
 
 
 MOST_SEEDS = 10**6

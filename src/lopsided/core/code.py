@@ -31,17 +31,33 @@ PLUMBING = frozenset(
 """Modules that find parts by name, refuse, and tell: no number comes from them."""
 VERSION = "ast-1"
 """Begins every digest, so that rows of another rule are known as such (`store.tables`)."""
-_LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+# As files are found: an environment may be reached through a link.
+_LIBRARIES = tuple(
+    {str(Path(sysconfig.get_path(name)).resolve()) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+)
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
 
 
 def code_digest(spec: Spec) -> str:
     """`ast-1:` and 16 hexadecimal digits, of all that computes this spec's rows."""
+    return _of(_computes(spec))
+
+
+def code_digests(specs: Iterable[Spec]) -> dict[str, str]:
+    """`code_digest` of each spec, by content hash; code that several specs share is read once."""
+    classes = {spec.content_hash(): _computes(spec) for spec in specs}
+    digests = {each: _of(each) for each in set(classes.values())}
+    return {name: digests[each] for name, each in classes.items()}
+
+
+def _computes(spec: Spec) -> frozenset[type]:
+    """The classes that compute a spec's rows."""
     engine = registry.engine_of(spec)
     found: set[type] = {type(each) for each in _configs(spec)} | {engine}
     # An engine of theory takes its rows from the task's prediction, which no field of a spec names.
     if not engine.trains and (prediction := registry.registered("prediction").get(spec.task.name)):
         found.add(prediction)
-    return _of(frozenset(found))
+    return frozenset(found)
 
 
 def parts_digest(*parts: Part) -> str:
@@ -139,7 +155,9 @@ def _read_own(name: str) -> str | None:
         return None
     file = _origin(name)
     # Installed packages change by version, not by editing, and following them would end in C.
-    if file is None or file.suffix != ".py" or any(file.is_relative_to(folder) for folder in _LIBRARIES):
+    if file is None or file.suffix != ".py" or _INSTALLED.intersection(file.parts):
+        return None
+    if any(file.is_relative_to(folder) for folder in _LIBRARIES):
         return None
     return own_files.text_of(file)
 

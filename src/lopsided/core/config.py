@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from lopsided.core import own_files
 from lopsided.core.errors import InputError, unknown
@@ -49,6 +49,14 @@ class Config(BaseModel):
     later: ClassVar[frozenset[str]] = frozenset()
     """Fields that came after the first version. At their defaults they are left out of the canonical JSON, so that a
     new setting changes no hash and no stored run is lost."""
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _numbers_only(cls, value: Any, info: ValidationInfo) -> Any:
+        """A text, or true, is no number, whatever it says: `"500"` for steps is a slip that JSON makes easy."""
+        if isinstance(value, str | bool) and _is_number(cls.model_fields[info.field_name or ""].annotation):
+            raise InputError(f"{value!r} is a {'text' if isinstance(value, str) else 'truth value'}, no number")
+        return value
 
     @field_validator("*", mode="after")
     @classmethod
@@ -161,6 +169,13 @@ class Part(Config):
         super().__pydantic_init_subclass__(**kwargs)
         if not cls.__module__.startswith("lopsided."):
             own_files.remember(cls.__module__)
+
+
+def _is_number(annotation: Any) -> bool:
+    """Whether a field takes numbers and nothing else (or None)."""
+    choice = [each for each in (get_args(annotation) or (annotation,)) if each is not type(None)]
+    plain = [get_args(each)[0] if get_origin(each) is Annotated else each for each in choice]
+    return bool(plain) and all(each in (int, float) for each in plain)
 
 
 def _is_traced(metadata: list[Any]) -> bool:

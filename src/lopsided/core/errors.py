@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import ClassVar
+
+LONG, FEW = 300, 8
+"""Characters of a choice that a message names in full, and names of one that is longer."""
 
 
 class InputError(ValueError):
@@ -25,12 +29,18 @@ class MissingData(Exception):
 
 
 class Stopped(Exception):
-    """A requested stop: everything computed is committed."""
+    """A requested stop: everything computed is committed. Its text, if it has one, says what else goes on."""
+
+    exit_code: ClassVar[int] = 130
+    """Of a process that stops so: 128 and the number of the signal that asked (`work.signals` writes it)."""
 
 
 def unknown(what: str, name: object, valid: Iterable[str]) -> InputError:
-    """An unknown name, with the nearest valid one and the whole choice."""
+    """An unknown name, with the nearest valid one, and the choice: of a long one, a few names if none is near."""
     choice = sorted(valid)
     near = difflib.get_close_matches(str(name), choice, n=1, cutoff=0.6)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    return InputError(f"unknown {what} {str(name)!r}.{hint} Valid: {', '.join(choice) or 'none'}.")
+    said = f" Valid: {', '.join(choice) or 'none'}."
+    if len(said) > LONG:
+        said = "" if near else f" Valid: {', '.join(choice[:FEW])} and {len(choice) - FEW} more."
+    return InputError(f"unknown {what} {str(name)!r}.{hint}{said}")

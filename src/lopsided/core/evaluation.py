@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from lopsided.core.config import Config
 from lopsided.core.errors import InputError
+from lopsided.core.rounding import reaches
 
 
 class Evaluation(Config):
@@ -64,5 +65,7 @@ class Until(Config):
         return self
 
     def reached(self, value: Any) -> Any:
-        """Whether a value of the metric is good enough (elementwise; NaN never is)."""
-        return value >= self.at_least if self.at_least is not None else value <= self.at_most
+        """Whether a value of the metric is good enough (elementwise; NaN never is), as `stats.times` judges later."""
+        if self.at_least is not None:
+            return reaches(value, self.at_least)
+        return reaches(-value, -(self.at_most or 0.0))

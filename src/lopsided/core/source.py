@@ -149,18 +149,20 @@ class Sources:
             self._modules[name] = None if text is None else Module(name, self._is_package(name), ast.parse(text))
         return self._modules[name]
 
-    def _follow(self, place: Place, depth: int = 0) -> Place | None:
-        """Where a name is defined, through modules that hand it on; None outside what is read."""
+    def _follow(self, place: Place, passed: frozenset[Place] | set[Place] = frozenset()) -> Place | None:
+        """Where a name is defined, through modules that hand it on; None outside what is read. Two packages may hand a
+        name to each other by star imports: each place is looked at once (`passed`)."""
         module = self._module(place.module)
-        # Two packages may hand a name to each other by star imports; nobody re-exports twenty times.
-        if module is None or depth > 20:
+        if module is None or place in passed:
             return None
+        passed = passed if isinstance(passed, set) else set()
+        passed.add(place)
         if place.name in module.bound:
             return place
         if place.name in module.imported:
             base, name = module.imported[place.name]
-            return self._follow(Place(base, name), depth + 1) if name else None
-        stars = (self._follow(Place(base, place.name), depth + 1) for base in module.starred)
+            return self._follow(Place(base, name), passed) if name else None
+        stars = (self._follow(Place(base, place.name), passed) for base in module.starred)
         return next(filter(None, stars), None)
 
     def _mentions(self, module: Module, statement: ast.stmt) -> list[tuple[str, Place | str]]:

@@ -34,6 +34,7 @@ from lopsided.core.task import n_skills
 from lopsided.engines import hosts, looking_back, memory
 from lopsided.engines.members import State, TracedMember, program_key, traced_of
 from lopsided.engines.program import BATCH_AXIS, Program, SampledProgram
+from lopsided.numerics import means
 
 MEMBER_AXIS = "member"
 ONCE = {"xla_backend_optimization_level": 0}
@@ -141,9 +142,8 @@ class EnsembleEngine(Engine):
         """Metrics now, at the end also those that look back; the running mean of the training loss starts anew."""
         began = time.perf_counter()
         with self.precision():
-            metrics = self.fetched(self._evaluate(self.state, self._traced))
-            zero = jnp.zeros_like(self.state.loss_sum), jnp.zeros_like(self.state.loss_count)
-            self.state = self.state._replace(loss_sum=zero[0], loss_count=zero[1])
+            metrics = means.on_host(self.fetched(self._evaluate(self.state, self._traced)))
+            self.state = self.state._replace(loss=jax.tree.map(jnp.zeros_like, self.state.loss))
             if self.finished and looking_back.n_checkpoints(self.spec):
                 metrics |= self.fetched(self._conclude(self.state, self._traced))
         took = time.perf_counter() - began

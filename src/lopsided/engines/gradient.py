@@ -14,6 +14,7 @@ from lopsided.core.batch import Batch
 from lopsided.core.spec import Spec
 from lopsided.core.task import ExactLoss
 from lopsided.numerics.lowering import gathered
+from lopsided.numerics.means import divided
 from lopsided.optim.losses import Share, accuracy_shares, loss_share
 
 
@@ -76,7 +77,7 @@ def loss_and_grad(spec: Spec, params: Any, batch: AnyBatch, accuracy: bool = Fal
             total = jax.lax.psum(total, batch.axis)
     (loss, (weight, (right, asked), apart)), grads = total
     loss, grads = jax.tree.map(lambda x: x / _positive(weight), (loss, grads))
-    return BatchGrad(loss, right / _positive(asked), grads, apart)
+    return BatchGrad(loss, divided(right, _positive(asked)), grads, apart)
 
 
 def _by_skill(share: Share, needed: Array, skills: int) -> tuple[Array, Array]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Int
 
 from lopsided.core.code import own_digest
 from lopsided.core.engine import Member
@@ -17,6 +17,7 @@ from lopsided.core.keys import seed_words
 from lopsided.core.skills import Listens
 from lopsided.core.spec import Spec
 from lopsided.core.task import n_skills
+from lopsided.numerics.means import RunningMean
 from lopsided.skills.listening import Listening
 from lopsided.skills.schedule import SkillSchedule
 
@@ -51,15 +52,15 @@ class BoundMember(NamedTuple):
 
 
 class State(NamedTuple):
-    """What training changes. `diverged` is the step whose loss was not finite, or -1; `kept` are checkpoints for probes
+    """What training changes. `diverged` is the step whose loss was not finite, or -1; `loss` is the
+    mean training loss since the last evaluation; `kept` are checkpoints for probes
     that look back, (C, P), or nothing; `plan` is the memory of a plan that remembers; `heard` is that of a skill
     distribution that listens."""
 
     params: Any
     optimizer: Any
     diverged: Int[Array, ""]
-    loss_sum: Float[Array, ""]
-    loss_count: Int[Array, ""]
+    loss: RunningMean
     kept: Any = ()
     plan: Any = ()
     heard: Any = ()

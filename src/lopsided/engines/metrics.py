@@ -21,14 +21,15 @@ from lopsided.engines.gradient import exact_loss, loss_and_grad, uniform
 from lopsided.engines.members import State
 from lopsided.engines.sampling import MemberContext, test_sample, training_sample
 from lopsided.numerics.lowering import gathered, spread
-from lopsided.optim.losses import Share, accuracy_shares, loss_share, mean
+from lopsided.numerics.means import Count
+from lopsided.optim.losses import Share, accuracy_shares, counted, loss_share, mean
 
 LEAST_PIECE = 256
 """Samples of an evaluation that are in memory at once, at least where their activations allow it."""
 
 
-def evaluate(member: MemberContext, state: State, initial: Any, micro: int) -> dict[str, Array]:
-    """Metrics by name; NaN for a member that has diverged."""
+def evaluate(member: MemberContext, state: State, initial: Any, micro: int) -> dict[str, Any]:
+    """Metrics by name, accuracies as counts; NaN for a member that has diverged."""
     spec = member.spec
     skills = n_skills(spec.task)
 
@@ -58,8 +59,9 @@ def evaluate(member: MemberContext, state: State, initial: Any, micro: int) -> d
         drawn,
         partial(_mean_gradient, member, state.params, micro) if skills else None,
     )
-    found = {f"test/{k}": v for k, v in on(None, "test", spec.evaluation.samples).items()}
-    found["train/loss"] = state.loss_sum / state.loss_count / (1 + len(streams_of(spec.plan)))
+    shares = totals(spec, state.params, one(None, "test"), spec.evaluation.samples, micro)
+    found: dict[str, Any] = {f"test/{k}": mean(v) if k == "loss" else counted(v) for k, v in shares.items()}
+    found["train/loss"] = state.loss.mean / (1 + len(streams_of(spec.plan)))
     for probe in spec.probes:
         found |= probe.measure(context)
     known = while_alive(state, found, jnp.float32)
@@ -85,13 +87,25 @@ def conclude(member: MemberContext, state: State, micro: int) -> dict[str, Array
     return while_alive(state, found, jnp.float32)
 
 
-def while_alive(state: State, found: dict[str, Array], float_type: Any) -> dict[str, Array]:
-    """The metrics of a member that has not diverged; NaN otherwise."""
-    return {k: jnp.where(state.diverged < 0, v, jnp.nan).astype(float_type) for k, v in found.items()}
+def while_alive(state: State, found: dict[str, Any], float_type: Any) -> dict[str, Any]:
+    """The metrics of a member that has not diverged; otherwise NaN, or a count of what nobody knows."""
+    alive = state.diverged < 0
+
+    def known(value: Any) -> Any:
+        if isinstance(value, Count):
+            return value._replace(asked=jnp.where(alive, value.asked, -1))
+        return jnp.where(alive, value, jnp.nan).astype(float_type)
+
+    return {name: known(value) for name, value in found.items()}
 
 
 def mean_metrics(spec: Spec, params: Any, one: Callable[[Any], Sample], n: int, micro: int) -> dict[str, Array]:
     """Mean loss (and accuracies) over the samples `one(index)`, index < n."""
+    return {name: mean(share) for name, share in totals(spec, params, one, n, micro).items()}
+
+
+def totals(spec: Spec, params: Any, one: Callable[[Any], Sample], n: int, micro: int) -> dict[str, Share]:
+    """What each of the samples `one(index)`, index < n, adds to the mean loss and to the accuracies."""
 
     def piece(index: Array) -> dict[str, Share]:
         batch = jax.vmap(one)(spread(index))
@@ -100,7 +114,7 @@ def mean_metrics(spec: Spec, params: Any, one: Callable[[Any], Sample], n: int, 
 
     size = min(n, max(micro, LEAST_PIECE) if micro >= 64 else micro)
     index = jnp.arange(-(-n // size) * size, dtype=jnp.uint32).reshape(-1, size)
-    return {name: mean(_first(share, n)) for name, share in jax.lax.map(piece, index).items()}
+    return {name: _first(share, n) for name, share in jax.lax.map(piece, index).items()}
 
 
 def _first(share: Share, n: int) -> Share:

@@ -38,6 +38,7 @@ from lopsided.engines.ensemble import (
 )
 from lopsided.engines.members import State, TracedMember, program_key, traced_of
 from lopsided.engines.program import Program, SampledProgram
+from lopsided.numerics import means
 
 BLOCKS_AT_ONCE = 4
 """Blocks of slots on one device: enough that a block without members is worth skipping."""
@@ -166,14 +167,13 @@ class Pool(Engine):
         s = self.state
         seated = s.member != EMPTY
         training, metrics = self._round(s.training, self._seated(s.member), s.at, seated)
-        metrics = {name: values[seated] for name, values in jax.device_get(metrics).items()}
+        metrics = {name: values[seated] for name, values in means.on_host(jax.device_get(metrics)).items()}
         at = s.at + self.spec.evaluation.every * seated
         diverged = np.asarray(training.diverged)
         rule = self.spec.until
         assert rule is not None
         good = s.good.copy()
-        value = metrics[rule.metric].astype(np.float64)  # as it is stored, and judged later
-        good[seated] = np.where(rule.reached(value), good[seated] + 1, 0)
+        good[seated] = np.where(rule.reached(metrics[rule.metric]), good[seated] + 1, 0)
         who, steps = s.member[seated], at[seated]
         leaves = seated & ((good >= EVALUATIONS) | (diverged >= 0) | (at >= self.spec.steps))
         self.state = self._replaced(Slots(training, s.member, at, good, s.waiting), leaves)
@@ -254,8 +254,7 @@ class _Functions:
         def go(state: State) -> Any:
             state = jax.vmap(lambda s, d, start: self.program.advance_by(s, d, start, self._every))(state, traced, at)
             metrics = evaluate(state, traced)
-            zero = jnp.zeros_like(state.loss_sum), jnp.zeros_like(state.loss_count)
-            return state._replace(loss_sum=zero[0], loss_count=zero[1]), metrics
+            return state._replace(loss=jax.tree.map(jnp.zeros_like, state.loss)), metrics
 
         shapes = jax.eval_shape(evaluate, state, traced)
         nothing = lambda state: (state, jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes))  # noqa: E731

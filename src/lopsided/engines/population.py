@@ -34,6 +34,7 @@ from lopsided.engines.metrics import while_alive
 from lopsided.engines.program import Program
 from lopsided.engines.sampling import Change, MemberContext
 from lopsided.engines.train_step import train_step
+from lopsided.numerics.means import RunningMean
 from lopsided.plans.population import Population
 from lopsided.skills.ranks import skill_at_rank
 from lopsided.skills.self_annealed import SelfAnnealedSchedule
@@ -55,7 +56,7 @@ class PopulationProgram(Program):
     def init(self, traced: TracedMember) -> State:
         spec, params = self.bound(traced).spec, self._params(traced)
         optimizer = spec.optimizer.build(spec.steps).init(params) if _plan(spec).dynamics == "steps" else ()
-        return State(params, optimizer, jnp.int32(-1), jnp.zeros((), self.float_type), jnp.int32(0))
+        return State(params, optimizer, jnp.int32(-1), RunningMean.nothing(self.float_type))
 
     def advance(self, state: State, traced: TracedMember, start: Int[Array, ""], stop: Int[Array, ""]) -> State:
         """With gradient flow: flow for (stop - start) x learning rate."""
@@ -101,20 +102,19 @@ class PopulationProgram(Program):
             throw=False,
         )
         params = jax.tree.map(lambda x: x[0], solution.ys)
-        value = loss(params, stop)
+        value, nothing = loss(params, stop), RunningMean.nothing(self.float_type)
         alive = (state.diverged < 0) & jnp.isfinite(value) & (solution.result == diffrax.RESULTS.successful)
         moved = alive & (stop > start)
         return State(
             jax.tree.map(lambda new, old: jnp.where(moved, new, old), params, state.params),
             state.optimizer,
             jnp.where((state.diverged < 0) & ~alive, stop.astype(jnp.int32), state.diverged),
-            jnp.where(moved, value, state.loss_sum),
-            jnp.where(moved, 1, state.loss_count),
+            jax.tree.map(lambda new, old: jnp.where(moved, new, old), nothing.plus(value), state.loss),
         )
 
-    def evaluate(self, state: State, traced: TracedMember) -> dict[str, Array]:
-        """The exact loss on uniform skills as `test/loss`, that on the training law averaged over the steps since the
-        last time, probes."""
+    def evaluate(self, state: State, traced: TracedMember) -> dict[str, Any]:
+        """The exact loss on uniform skills as `test/loss`, that on the training law (of steps, averaged since the
+        last time; of a flow, now) as `train/loss`, probes."""
         member = self._member(traced)
         skills = n_skills(member.spec.task)
         exact = partial(exact_loss, member.spec, state.params, member.latent, uniform(skills, self.float_type))
@@ -123,7 +123,7 @@ class PopulationProgram(Program):
             return {"loss": exact()}
 
         context = ProbeContext(state.params, self._params(traced), on, skills, member.latent, exact)
-        found = {"test/loss": exact(), "train/loss": state.loss_sum / state.loss_count}
+        found = {"test/loss": exact(), "train/loss": state.loss.mean}
         for probe in member.spec.probes:
             found |= probe.measure(context)
         if member.bound.listens is not None:

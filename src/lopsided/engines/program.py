@@ -33,6 +33,7 @@ from lopsided.engines.members import BoundMember, State, TracedMember, bound, pr
 from lopsided.engines.sampling import MemberContext, context_of, training_sample
 from lopsided.engines.train_step import train_step
 from lopsided.numerics.lowering import lowering, spread
+from lopsided.numerics.means import RunningMean
 
 BATCH_AXIS = "batch"
 HELD_BYTES = 2**22
@@ -81,7 +82,7 @@ class Program(ABC):
         """Take the steps start, ..., stop - 1."""
 
     @abstractmethod
-    def evaluate(self, state: State, traced: TracedMember) -> dict[str, Array]:
+    def evaluate(self, state: State, traced: TracedMember) -> dict[str, Any]:
         """Metrics by name."""
 
     def bound(self, traced: TracedMember) -> BoundMember:
@@ -131,7 +132,7 @@ class SampledProgram(Program):
         kept = looking_back.begin(spec, params)
         plan_memory = spec.plan.init_state() if isinstance(spec.plan, Remembers) else ()
         heard = () if listens is None else listens.begin()
-        return State(params, optimizer, jnp.int32(-1), jnp.float32(0), jnp.int32(0), kept, plan_memory, heard)
+        return State(params, optimizer, jnp.int32(-1), RunningMean.nothing(), kept, plan_memory, heard)
 
     def advance(self, state: State, traced: TracedMember, start: Int[Array, ""], stop: Int[Array, ""]) -> State:
         member = self._member(traced)
@@ -144,7 +145,7 @@ class SampledProgram(Program):
         held = self._held(member)
         return jax.lax.fori_loop(0, count, lambda i, s: self._step(s, member, start + i, held), state)
 
-    def evaluate(self, state: State, traced: TracedMember) -> dict[str, Array]:
+    def evaluate(self, state: State, traced: TracedMember) -> dict[str, Any]:
         """Uniform-skill test loss and accuracy, mean training loss since the last time, probes, the plan's metrics."""
         member = self._member(traced)
         initial = initial_params(member.spec, member.seed)

@@ -21,6 +21,7 @@ from lopsided.engines.ensemble import EnsembleEngine
 from lopsided.engines.members import State, TracedMember
 from lopsided.engines.population import refuse_samples
 from lopsided.engines.program import Program
+from lopsided.numerics.means import RunningMean
 from lopsided.plans.two_phase import TwoPhase
 
 PIECE = 1024
@@ -49,14 +50,14 @@ class TwoPhaseProgram(Program):
         none = jnp.int32(-1)
         record = Record(moment, neuron.w @ moment @ neuron.w, neuron.a, none, none)
         record = self._marked(record, neuron, spec, jnp.int32(0))
-        return State(neuron, record, none, jnp.float32(0), jnp.int32(0))
+        return State(neuron, record, none, RunningMean.nothing())
 
     def advance(self, state: State, traced: TracedMember, start: Int[Array, ""], stop: Int[Array, ""]) -> State:
         """Take the steps start, ..., stop - 1."""
         spec = self.bound(traced).spec
         return jax.lax.fori_loop(start, stop, lambda t, s: self._step(s, spec, t), state)
 
-    def evaluate(self, state: State, traced: TracedMember) -> dict[str, Array]:
+    def evaluate(self, state: State, traced: TracedMember) -> dict[str, Any]:
         """|a|, overlap with the nearest minimiser, and what is known of the two times (NaN while unknown)."""
         spec, record = self.bound(traced).spec, state.optimizer
         size = jnp.asarray(_plan(spec).size, jnp.float32)

@@ -18,6 +18,7 @@ from jaxtyping import Array, Float
 from lopsided.core.batch import Batch, target_weights
 from lopsided.core.shapes import Outputs, has_accuracy
 from lopsided.core.task import LossName
+from lopsided.numerics.means import Count, divided
 
 
 class Share(NamedTuple):
@@ -31,9 +32,16 @@ class Share(NamedTuple):
 def mean(share: Share) -> Float[Array, ""]:
     """The mean; 0 where nothing has weight."""
     if share.weight is None:
-        return share.total.mean()
+        return divided(share.total.sum(), len(share.total))
     weight = share.weight.sum()
-    return jnp.where(weight > 0, share.total.sum() / jnp.where(weight > 0, weight, 1.0), 0.0)
+    return jnp.where(weight > 0, divided(share.total.sum(), jnp.where(weight > 0, weight, 1.0)), 0.0)
+
+
+def counted(share: Share) -> Count:
+    """The mean of an accuracy, whose totals and weights are whole numbers."""
+    right = share.total.astype(jnp.int32)
+    asked = jnp.ones_like(right) if share.weight is None else share.weight.astype(jnp.int32)
+    return Count(right.sum(), asked.sum())
 
 
 def loss_share(name: LossName, outputs: Array, batch: Batch) -> Share:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Annotated, Any, Literal, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Int
 from pydantic import Field, model_validator
 
 from lopsided.core.config import TracedFloat, TracedInt
@@ -18,8 +19,11 @@ from lopsided.core.optimizer import Optimizer
 from lopsided.core.plan import Draw, FixedSets, Remembers
 from lopsided.core.shapes import has_accuracy
 from lopsided.core.task import LossName, Task
+from lopsided.numerics.means import RunningMean
 from lopsided.plans.simple import MiniBatches, Size
 
+AS_GOOD = 1e-6
+"""Accuracies are means of rounded numbers: one that is lower by this share is as good."""
 SMALLEST, LARGEST = 1 / 320, 1 / 50
 """Shares of the online run's data in the first and the last phase."""
 
@@ -30,8 +34,8 @@ class Memory(NamedTuple):
     phase: Int[Array, ""]
     steps: Int[Array, ""]
     """Steps taken in this phase."""
-    right: Float[Array, ""]
-    """Sum of the batch accuracies of this epoch."""
+    right: RunningMean
+    """Accuracy of this epoch's batches."""
     taken: Int[Array, " P"]
     """Steps taken in each phase."""
 
@@ -79,7 +83,7 @@ class AutoSchedule(MiniBatches, FixedSets, Remembers):
 
     def init_state(self) -> Memory:
         zero = jnp.int32(0)
-        return Memory(zero, zero, jnp.float32(0), jnp.zeros(self.phases, jnp.int32))
+        return Memory(zero, zero, RunningMean.nothing(), jnp.zeros(self.phases, jnp.int32))
 
     @property
     def fresh(self) -> bool:
@@ -91,14 +95,14 @@ class AutoSchedule(MiniBatches, FixedSets, Remembers):
 
     def update(self, memory: Memory, accuracy: Array) -> Memory:
         epoch = jnp.array([-(-n // self.batch) for n in self.sizes()], jnp.int32)[memory.phase]
-        steps, right = memory.steps + 1, memory.right + accuracy
+        steps, right = memory.steps + 1, memory.right.plus(accuracy)
         over = steps % epoch == 0
-        learned = right >= self.accuracy * epoch
+        learned = right.mean >= self.accuracy * (1 - AS_GOOD)
         on = over & (learned | (steps // epoch >= self.epochs)) & (memory.phase < self.phases - 1)
         return Memory(
             memory.phase + on,
             jnp.where(on, 0, steps),
-            jnp.where(over, 0.0, right),
+            jax.tree.map(lambda x: jnp.where(over, jnp.zeros_like(x), x), right),
             memory.taken.at[memory.phase].add(1),
         )
 

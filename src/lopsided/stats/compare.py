@@ -13,10 +13,25 @@ import numpy as np
 import scipy
 
 from lopsided.stats import unpaired
-from lopsided.stats.signflip import FEWEST, SEED, SLACK, Tails, centre_interval, inverted, root, sign_flip
+from lopsided.stats.signflip import (
+    FEWEST,
+    SEED,
+    SLACK,
+    Tails,
+    centre_interval,
+    inverted,
+    pieces,
+    root,
+    sign_flip,
+    usual_size,
+)
 from lopsided.stats.times import Times, median
 
 RESAMPLED = 1_999
+ROUNDING = 1e-9
+"""An effect that is nearer to its null than this share of the values is none: they were rounded."""
+OF_ONE = 1e-15
+"""Values against 0 may be differences of two numbers of which nothing says how large they were: of about 1, perhaps."""
 NOTHING = Tails(1.0, 1.0)
 UNKNOWN = Tails(np.nan, np.nan)
 """There is no test."""
@@ -37,21 +52,24 @@ class Comparison(NamedTuple):
     """Whether the effect is a ratio."""
     coarse: bool = False
     """Whether evaluations lie too far apart to tell the arms apart."""
+    rounding: float = ROUNDING
+    """How far from its null an effect may lie by rounding alone."""
 
 
-def compare_times(slow: Times, fast: Times, null: float = 1.0, level: float = 0.95) -> Comparison:
+def compare_times(slow: Times, fast: Times, null: float = 1.0, level: float = 0.95, paired: bool = True) -> Comparison:
     """Ratio of times to learn, slow / fast: above 1 if `fast` is faster.
 
-    Paired: the mean within-seed log ratio. To test a ratio r, the fast times are multiplied by r and both arms are
-    followed up to the smaller budget, where a member that has not learned stands; so only a bound is known where an arm
-    did not learn, and the interval is infinite on that side. The effect quoted is then the bound that the medians give.
-    Arms that spread unequally differ in such cut means although their medians are equal: so with members that did not
-    learn, a second test has to agree (`_trimmed_means_agree`).
+    Paired (unless `paired` is false: members then have nothing in common): the mean within-seed log ratio. To test a
+    ratio r, the fast times are multiplied by r and both arms are followed up to the smaller budget, where a member that
+    has not learned stands; so only a bound is known where an arm did not learn, and the interval is infinite on that
+    side. The effect quoted is then the bound that the medians give. Arms that spread unequally differ in such cut means
+    although their medians are equal: so with members that did not learn, a second test has to agree
+    (`_trimmed_means_agree`).
     """
     if _at_one_evaluation(slow, fast):
         said = "all members learned at the same evaluation: evaluate more often"
         return Comparison(1.0, 0.0, np.inf, UNKNOWN, "ratio of", said, True, coarse=True)
-    if not _pairs(slow.time, fast.time):
+    if not (paired and _pairs(slow.time, fast.time)):
         return Comparison(
             *unpaired.ratio_of_medians(slow, fast, level),
             unpaired.ratio_tails(slow, fast, null),
@@ -81,7 +99,9 @@ def compare_times(slow: Times, fast: Times, null: float = 1.0, level: float = 0.
 def _at_one_evaluation(*arms: Times) -> bool:
     """Whether all members have the same time: each learned somewhere before it, and no ratio is known."""
     every = np.concatenate([t.time for t in arms])
-    return bool(every.size) and not any(t.censored.any() for t in arms) and bool((every == every[0]).all())
+    if not every.size or any(t.censored.any() or t.interpolated for t in arms):
+        return False
+    return bool((every == every[0]).all())
 
 
 def _positive(*arms: Times) -> list[Times]:
@@ -115,10 +135,11 @@ def _trimmed_means_agree(slow: Times, fast: Times, shift: float) -> tuple[Tails,
             return NOTHING, "McNemar's test"
         tails = (float(scipy.stats.binomtest(k, sum(alone), alternative="greater").pvalue) for k in alone)
         return Tails(*tails), "McNemar's test of the members that learned"
-    pick = np.random.default_rng([SEED, n]).integers(0, n, (RESAMPLED, n))
     most = (n - 1) // 2
     cut = min((int(max(slow.censored.sum(), fast.censored.sum())) + most + 1) // 2, most)
-    difference = _trimmed(slow, pick, cut) - _trimmed(later, pick, cut)
+    rng = np.random.default_rng([SEED, n])
+    picks = (rng.integers(0, n, (rows, n)) for rows in pieces(RESAMPLED, n))
+    difference = np.concatenate([_trimmed(slow, pick, cut) - _trimmed(later, pick, cut) for pick in picks])
     tails = Tails(float((difference <= 0).mean()), float((difference >= 0).mean()))
     # Of an arm in which half did not learn only a bound is known: it cannot be shown to be the faster one.
     if fast.censored.mean() >= 0.5:
@@ -146,21 +167,29 @@ def _quoted(slow: Times, fast: Times, estimate: float, low: float, high: float) 
     return float(np.clip(bound, low, high))
 
 
-def compare_values(a: np.ndarray, b: np.ndarray, level: float = 0.95) -> Comparison:
+def compare_values(a: np.ndarray, b: np.ndarray, level: float = 0.95, paired: bool = True) -> Comparison:
     """Difference, b - a: the mean within seeds, or of medians where members are not paired. Nothing is known (NaN,
     p = 1) where a member has no finite value."""
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
         return Comparison(np.nan, -np.inf, np.inf, NOTHING, "within-seed difference of", "a member has no value")
-    if not _pairs(a, b):
+    rounding = ROUNDING * usual_size(np.concatenate([a, b]))
+    if not (paired and _pairs(a, b)):
         return Comparison(
             *unpaired.difference_of_medians(a, b, level),
             unpaired.rank_tails(a, b),
             "difference of medians of",
             "rank permutation; bootstrap interval",
+            rounding=rounding,
         )
     low, high = centre_interval(b - a, level)
     return Comparison(
-        float((b - a).mean()), low, high, sign_flip(b - a), "within-seed difference of", "sign flips within seeds"
+        float((b - a).mean()),
+        low,
+        high,
+        sign_flip(b - a),
+        "within-seed difference of",
+        "sign flips within seeds",
+        rounding=rounding,
     )
 
 
@@ -207,7 +236,7 @@ def _median_above(least: np.ndarray, null: float, level: float) -> tuple[float, 
 
 
 def _first(times: Times, count: int) -> Times:
-    return Times(times.time[:count], times.censored[:count])
+    return times.chosen(np.arange(count))
 
 
 def _log_bounds(slow: Times, fast: Times) -> tuple[np.ndarray, np.ndarray]:
@@ -231,7 +260,10 @@ def centre(values: np.ndarray, null: float, level: float = 0.95, ratio: bool = F
             float(np.exp(logs.mean())), low, high, tails, "geometric mean of", "sign flips of logarithms", True
         )
     low, high = centre_interval(values, level)
-    return Comparison(float(values.mean()), low, high, sign_flip(values - null), "mean", "sign flips")
+    rounding = max(ROUNDING * max(usual_size(values), abs(null)), 0.0 if null else OF_ONE)
+    return Comparison(
+        float(values.mean()), low, high, sign_flip(values - null), "mean", "sign flips", rounding=rounding
+    )
 
 
 def share(meets: np.ndarray, null: float, level: float = 0.95) -> Comparison:

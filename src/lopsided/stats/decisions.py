@@ -26,7 +26,6 @@ from lopsided.stats.verdict import Decision, Verdict, Window
 LEVEL = 0.05
 """Level of every test that is made once. Claims that are looked at while seeds come in have levels of their own
 (`lopsided.stats.sequential`)."""
-ROUNDING = 1e-9
 QUARTER = 1.25
 """Ratios within this factor of 1 are of no difference that would matter."""
 SMALL_RATIO = 1 / QUARTER, QUARTER
@@ -35,12 +34,16 @@ FIVE_POINTS = 0.05
 Side = Literal["above", "below"]
 
 
-def faster(slow: Times, fast: Times, axis: str, at_least: float = 1.0, level: float = LEVEL) -> Decision:
+def faster(
+    slow: Times, fast: Times, axis: str, at_least: float = 1.0, level: float = LEVEL, paired: bool = True
+) -> Decision:
     """`fast` learns in less of `axis` than `slow`, by more than a factor `at_least`. Without one, a difference that is
     certainly below 25 % is `negligible`."""
-    c = compare_times(slow, fast, at_least, 1 - level)
+    c = compare_times(slow, fast, at_least, 1 - level, paired)
     found = _decision(_time(axis), c, _above(c, at_least, level), _members(slow, fast), 1 - level)
-    return _unless_small(found, SMALL_RATIO, lambda: as_fast(slow, fast, axis, level=level)) if at_least == 1 else found
+    if at_least == 1:
+        found = _unless_small(found, SMALL_RATIO, lambda: as_fast(slow, fast, axis, level=level, paired=paired))
+    return found._replace(coarseness=_coarseness(slow, fast))
 
 
 def everywhere(found: Sequence[Decision], where: Sequence[str]) -> Decision:
@@ -63,16 +66,20 @@ def everywhere(found: Sequence[Decision], where: Sequence[str]) -> Decision:
     )
 
 
-def as_fast(slow: Times, fast: Times, axis: str, within: float = QUARTER, level: float = LEVEL) -> Decision:
+def as_fast(
+    slow: Times, fast: Times, axis: str, within: float = QUARTER, level: float = LEVEL, paired: bool = True
+) -> Decision:
     """Neither arm is more than a factor `within` faster: an equivalence."""
-    over, under = (compare_times(slow, fast, bound, 1 - 2 * level) for bound in (within, 1 / within))
-    return _equivalence(_time(axis), over, under, within, 1 / within, _members(slow, fast), level)
+    over, under = (compare_times(slow, fast, bound, 1 - 2 * level, paired) for bound in (within, 1 / within))
+    found = _equivalence(_time(axis), over, under, within, 1 / within, _members(slow, fast), level)
+    return found._replace(coarseness=_coarseness(slow, fast))
 
 
 def not_ahead(slow: Times, fast: Times, axis: str, within: float = QUARTER, level: float = LEVEL) -> Decision:
     """`fast` is not more than a factor `within` ahead (one side of `as_fast`)."""
     c = compare_times(slow, fast, within, 1 - level)
-    return _beside(_time(axis), c, within, "below", _members(slow, fast), level)
+    found = _beside(_time(axis), c, within, "below", _members(slow, fast), level)
+    return found._replace(coarseness=_coarseness(slow, fast))
 
 
 def wider(narrow: tuple[Times, Times], wide: tuple[Times, Times], axis: str, level: float = LEVEL) -> Decision:
@@ -84,16 +91,23 @@ def wider(narrow: tuple[Times, Times], wide: tuple[Times, Times], axis: str, lev
         under, over = (compare_gaps(narrow, wide, end, 1 - 2 * level) for end in SMALL_RATIO)
         return _equivalence(_time(axis), over, under, QUARTER, 1 / QUARTER, members, level)
 
-    found = _decision(_time(axis), c, _above(c, 1.0, level), members, 1 - level)
-    return _unless_small(found, SMALL_RATIO, equal)
+    found = _unless_small(_decision(_time(axis), c, _above(c, 1.0, level), members, 1 - level), SMALL_RATIO, equal)
+    return found._replace(coarseness=_coarseness(*narrow, *wide))
 
 
-def higher(low: np.ndarray, high: np.ndarray, what: str, small: float | None = None, level: float = LEVEL) -> Decision:
+def higher(
+    low: np.ndarray,
+    high: np.ndarray,
+    what: str,
+    small: float | None = None,
+    level: float = LEVEL,
+    paired: bool = True,
+) -> Decision:
     """`high` exceeds `low`. If the mean within-seed difference certainly lies within `small` of 0, it is
     `negligible`."""
-    c = compare_values(low, high, 1 - level)
+    c = compare_values(low, high, 1 - level, paired)
     found = _decision(what, c, _above(c, 0.0, level), len(low) + len(high), 1 - level)
-    if small is None or len(low) != len(high):
+    if small is None or not paired or len(low) != len(high):
         return found
     equal = near(high - low, 0.0, small, f"within-seed difference of {what}", level=level)
     return _unless_small(found, (-small, small), lambda: equal._replace(members=found.members))
@@ -176,9 +190,9 @@ def _of_slope(law: PowerLaw, bound: float, covers: float) -> Comparison:
 def _above(c: Comparison, null: float, level: float) -> Verdict:
     """Whether test and interval agree that the effect lies above `null`, or below; equality up to rounding decides
     nothing."""
-    if _rejects(c.tails.above, level / 2) and c.low > null + ROUNDING:
+    if _rejects(c.tails.above, level / 2) and c.low > null + c.rounding:
         return "holds"
-    return "contradicted" if _rejects(c.tails.below, level / 2) and c.high < null - ROUNDING else "inconclusive"
+    return "contradicted" if _rejects(c.tails.below, level / 2) and c.high < null - c.rounding else "inconclusive"
 
 
 def _below(c: Comparison, null: float, level: float) -> Verdict:
@@ -204,6 +218,10 @@ def _rejects(p_value: float, level: float) -> bool:
 
 def _time(axis: str) -> str:
     return f"{axis} to learn"
+
+
+def _coarseness(*arms: Times) -> float:
+    return max(times.coarseness for times in arms)
 
 
 def _members(*arms: Times) -> int:

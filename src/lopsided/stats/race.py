@@ -22,7 +22,8 @@ from lopsided.stats.times import Times
 from lopsided.stats.verdict import Decision
 
 Found: TypeAlias = Times | np.ndarray
-"""(M,) of one arm: costs to reach a goal, with censoring, or scores of which more is better."""
+"""(M,) of one arm: costs to reach a goal, with censoring, or scores of which more is better, -inf where a member has
+none because it diverged or failed."""
 Measure: TypeAlias = Callable[[Sequence[str], Sequence[int]], Mapping[str, Found]]
 """Trains these arms on these seeds, completely; results in the order of the seeds."""
 Outcome = Literal["use", "keep", "undecided"]
@@ -87,6 +88,8 @@ class Advice:
     """Fresh seeds of the test."""
     runs: int
     """How many members were trained in all, screening included."""
+    failed: Mapping[str, int]
+    """Members without a score (diverged, or whose training raised an error), of every arm that has any."""
     use: str
     """The arm to train with: the winner if it is recommended, otherwise the first baseline that is not beaten (what is
     in use comes first, if it is one)."""
@@ -113,27 +116,37 @@ def race(plan: Plan, measure: Measure, told: Callable[[str], None] = lambda line
     it was stopped."""
     left, first, runs = list(plan.arms), 0, 0
     seen: dict[str, list[Found]] = {name: [] for name in plan.arms}
+    failed: dict[str, int] = {}
+
+    def measured(names: Sequence[str], seeds: Sequence[int]) -> Mapping[str, Found]:
+        found = measure(names, seeds)
+        for name, each in found.items():
+            if not isinstance(each, Times) and (count := int((~np.isfinite(each)).sum())):
+                failed[name] = failed.get(name, 0) + count
+        return found
+
     ranks: dict[str, float] = {}
     for i, new in enumerate(plan.screening):
         told(f"screening {len(left)} shapes on {new} seeds")
-        found = measure(left, range(first, first + new))
+        found = measured(left, range(first, first + new))
         runs, first = runs + len(left) * new, first + new
         for name in left:
             seen[name].append(found[name])
         now = mean_ranks({name: seen[name] for name in left})
         ranks |= now
-        ordered = sorted(left, key=lambda name: (now[name], plan.arms.index(name)))
+        # A tie is no win: what is in use goes first.
+        ordered = sorted(left, key=lambda name: (now[name], name not in plan.baselines, plan.arms.index(name)))
         left = ordered[: -(-len(left) // 2)] if i < len(plan.screening) - 1 else ordered
     winner, others = left[0], [name for name in left[1:] if name not in plan.baselines]
     runner_up = others[0] if others else None
     if winner == plan.baselines[0]:
-        return Advice("keep", winner, runner_up, {}, ranks, 0, runs, winner)
+        return Advice("keep", winner, runner_up, {}, ranks, 0, runs, failed, winner)
     rivals = [name for name in plan.baselines if name != winner]
     told(f"{winner} is ahead; against {' and '.join(rivals)} on fresh seeds")
     against, outcome, before = {}, "undecided", 0
     results: dict[str, list[Found]] = {name: [] for name in (winner, *rivals)}
     for look, seeds in enumerate(plan.looks):
-        fresh = measure(list(results), range(first + before, first + seeds))
+        fresh = measured(list(results), range(first + before, first + seeds))
         for name in results:
             results[name].append(fresh[name])
         runs, before = runs + len(results) * (seeds - before), seeds
@@ -147,15 +160,16 @@ def race(plan: Plan, measure: Measure, told: Callable[[str], None] = lambda line
             break
     unbeaten = [b for b in plan.baselines if b == winner or against[b].verdict != "holds"]
     use = winner if outcome == "use" else unbeaten[0]
-    return Advice(outcome, winner, runner_up, against, ranks, before, runs, use)
+    return Advice(outcome, winner, runner_up, against, ranks, before, runs, failed, use)
 
 
 def better(baseline: Found, other: Found, level: float = decisions.LEVEL) -> Decision:
-    """`other` takes less, or scores more."""
+    """`other` takes less, or scores more; a member without a score counts as the worst one of both arms."""
     if isinstance(baseline, Times):
         assert isinstance(other, Times)
         return decisions.faster(baseline, other, "compute", level=level)
     assert not isinstance(other, Times)
+    baseline, other = _as_bad_as_the_worst(baseline, other)
     return decisions.higher(baseline, other, "score", level=level)
 
 
@@ -165,8 +179,18 @@ def _as_good(baseline: Found, other: Found, within: float, level: float) -> bool
         assert isinstance(other, Times)
         return decisions.not_ahead(baseline, other, "compute", within, level).verdict == "holds"
     assert not isinstance(other, Times)
+    baseline, other = _as_bad_as_the_worst(baseline, other)
     margin = (within - 1) * float(np.std(np.concatenate([baseline, other])))
     return decisions.below(other - baseline, margin, "difference", level=level).verdict == "holds"
+
+
+def _as_bad_as_the_worst(*arms: np.ndarray) -> list[np.ndarray]:
+    """Scores with the worst one of all arms in place of those that are missing. (A number far below all others would
+    decide alone how far the arms spread.)"""
+    every = np.concatenate(arms)
+    known = every[np.isfinite(every)]
+    worst = known.min() if known.size else 0.0
+    return [np.where(np.isfinite(each), each, worst) for each in arms]
 
 
 def _outcome(verdicts: Sequence[str], as_good: bool) -> Outcome:

@@ -12,7 +12,7 @@ by few subsets of members with a mean below c, and the ends of the interval are 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -25,6 +25,10 @@ SAMPLED = 9_999
 SEED = 20_260_101
 PRECISION = 1e-4
 """Precision of shifts that are sought by halving: on a log scale a hundredth of a percent."""
+MOST_MEMBERS = 50_000
+"""An arm's, at most: a test of so many takes up to two minutes, and 250 MiB."""
+AT_ONCE = 2**22
+"""Numbers of choices that are in memory at once."""
 SLACK = 1e-9
 """Sums that are equal in exact arithmetic differ by rounding; without the slack, ties would be lost."""
 
@@ -47,11 +51,11 @@ def sign_flip(values: np.ndarray) -> Tails:
     if np.isnan(values).any():
         return Tails(np.nan, np.nan)
     sums = _sums(values)
-    slack = SLACK * _usual(values)
+    slack = SLACK * usual_size(values)
     return Tails(float((sums <= slack).mean()), float((sums >= -slack).mean()))
 
 
-def _usual(values: np.ndarray) -> float:
+def usual_size(values: np.ndarray) -> float:
     """The median size of values that are neither 0 nor infinite. Relative to the largest one, a diverged member of 1e9
     would make ties of all others; relative to each sum, a difference of 1e-17 between equal members would be none."""
     sizes = np.abs(values[np.isfinite(values) & (values != 0)])
@@ -61,10 +65,13 @@ def _usual(values: np.ndarray) -> float:
 def centre_interval(values: np.ndarray, level: float = 0.95) -> tuple[float, float]:
     """The shifts of `values` (n,) that a two-sided sign-flip test at 1 - `level` does not reject; infinite where too
     few members reject none."""
-    sums, sizes = _sums(values)[1:], _subsets(len(values))[1:].sum(1)
+    sums, sizes = (found[1:] for found in _of_subsets(np.stack([values, np.ones_like(values)], 1)).T)
     means = np.sort(sums / np.maximum(sizes, 1))
     count = int((1 - level) / 2 * (len(means) + 1) + SLACK)
-    return (float(means[count - 1]), float(means[-count])) if count else (-np.inf, np.inf)
+    if not count:
+        return -np.inf, np.inf
+    middle = float(values.mean())  # inside, but for rounding
+    return min(float(means[count - 1]), middle), max(float(means[-count]), middle)
 
 
 def inverted(shifted: Callable[[float], np.ndarray], low: float, high: float, level: float) -> tuple[float, float]:
@@ -97,21 +104,40 @@ def _turn(holds: Callable[[float], bool], low: float, high: float) -> float:
 
 
 @cache
-def _subsets(n: int) -> np.ndarray:
-    """(K, n) 0 or 1: members whose sign is flipped, none in the first row."""
+def _all_subsets(n: int) -> np.ndarray:
+    """(2^n, n) 0 or 1: members whose sign is flipped, none in the first row."""
+    return ((np.arange(2**n)[:, None] >> np.arange(n)) & 1).astype(float)
+
+
+def _some_subsets(n: int) -> Iterator[np.ndarray]:
+    """SAMPLED random choices, piece by piece: all together they would take a gigabyte for 12,500 members."""
+    rng = np.random.default_rng([SEED, n])
+    for rows in pieces(SAMPLED, n):
+        yield rng.integers(0, 2, (rows, n)).astype(float)
+
+
+def pieces(rows: int, n: int) -> Iterator[int]:
+    """Numbers of rows of n numbers to hold at once, `rows` in all."""
+    while rows:
+        now = min(rows, max(1, AT_ONCE // n))
+        yield now
+        rows -= now
+
+
+def _of_subsets(columns: np.ndarray) -> np.ndarray:
+    """(K, c) sums of each column of `columns` (n, c) over every choice of members; the first chooses nobody."""
+    n = len(columns)
     if n <= EXACT_UP_TO:
-        return ((np.arange(2**n)[:, None] >> np.arange(n)) & 1).astype(float)
-    drawn = np.random.default_rng([SEED, n]).integers(0, 2, (SAMPLED, n))
-    return np.concatenate([np.zeros((1, n)), drawn])
+        return _all_subsets(n) @ columns
+    return np.concatenate([np.zeros((1, columns.shape[1])), *(each @ columns for each in _some_subsets(n))])
 
 
 def _sums(values: np.ndarray) -> np.ndarray:
     """(K,) sum of each subset; one with infinities of both signs counts as 0."""
-    subsets = _subsets(len(values))
     finite = np.isfinite(values)
-    sums = subsets @ np.where(finite, values, 0.0)
     if finite.all():
-        return sums
-    signs = subsets @ np.where(finite, 0.0, np.sign(values))
-    unlike = (subsets @ (values == np.inf) > 0) & (subsets @ (values == -np.inf) > 0)
-    return np.where(unlike, 0.0, np.where(signs == 0, sums, np.copysign(np.inf, signs)))
+        return _of_subsets(values[:, None])[:, 0]
+    plus, minus = values == np.inf, values == -np.inf
+    sums, above, below = _of_subsets(np.stack([np.where(finite, values, 0.0), plus, minus], 1)).T
+    sums = np.where((above > 0) | (below > 0), 0.0, sums)
+    return np.where((above > 0) & (below == 0), np.inf, np.where((below > 0) & (above == 0), -np.inf, sums))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from lopsided.core.rounding import reaches
+
 if TYPE_CHECKING:  # reading results needs no JAX
     from lopsided.core.evaluation import Until
 
@@ -16,6 +18,10 @@ class Times(NamedTuple):
 
     time: np.ndarray
     censored: np.ndarray
+    gap: np.ndarray | None = None
+    """How far before `time` the evaluation before lies (from 0 on, for the first one), where that is known."""
+    interpolated: bool = False
+    """Whether times lie between evaluations (`stats.crossing`)."""
 
     @property
     def ordinal(self) -> np.ndarray:
@@ -24,8 +30,23 @@ class Times(NamedTuple):
 
     @property
     def budget(self) -> float:
-        """How far the arm was followed: its censoring time, or without end if all learned."""
-        return float(self.time[self.censored].max()) if self.censored.any() else np.inf
+        """How far all of the arm were followed: the first censoring time, or without end if all learned."""
+        return float(self.time[self.censored].min()) if self.censored.any() else np.inf
+
+    def chosen(self, which: np.ndarray) -> Times:
+        """Those of some members, by index or as a mask."""
+        return Times(
+            self.time[which], self.censored[which], None if self.gap is None else self.gap[which], self.interpolated
+        )
+
+    @property
+    def coarseness(self) -> float:
+        """How far apart evaluations lie, as a share of the time to learn: the median over members that learned; 1 where
+        they learned by the first evaluation, 0 where it is not known."""
+        if self.gap is None:
+            return 0.0
+        known = ~self.censored & (self.time > 0) & np.isfinite(self.gap)
+        return float(np.median(self.gap[known] / self.time[known])) if known.any() else 0.0
 
     @property
     def median(self) -> float:
@@ -50,8 +71,21 @@ def times_until(axis: np.ndarray, values: np.ndarray, until: Until) -> Times:
     return time_to_learn(axis, -values, -(until.at_most or 0.0))
 
 
-FALLING = {"err", "mse", "rmse", "mae", "nll", "xent", "perplexity", "ppl", "bits", "bpb", "bpc", "wer", "cer"}
+FALLING = {
+    "err", "mse", "rmse", "mae", "nll", "xent", "perplexity", "ppl", "bits", "bpb", "bpc", "wer", "cer", "fid", "kl",
+    "brier", "regret", "divergence", "ece", "eer", "latency",
+}  # fmt: skip
 """Words of metrics that get smaller as a network learns, beside those that end in loss, losses, error or errors."""
+
+
+RISING = {"acc", "accuracy", "f1", "auc", "auroc", "map", "bleu", "rouge", "precision", "recall", "score", "reward",
+          "return", "success", "iou", "psnr", "ssim", "correct", "exact", "r2"}  # fmt: skip
+"""Words of metrics that get larger."""
+
+
+def rises(metric: str) -> bool:
+    """Whether one of the metric's words says that it gets larger."""
+    return any(word.lower() in RISING for word in re.findall("[A-Z]?[a-z]+[0-9]*|[A-Z]+[0-9]*", metric))
 
 
 def falls(metric: str) -> bool:
@@ -76,8 +110,10 @@ def time_to_learn(axis: np.ndarray, values: np.ndarray, threshold: float) -> Tim
 
     Reaching it only at the last evaluation is not enough: nothing confirms it, so the member is censored there.
     """
-    above = np.nan_to_num(values, nan=-np.inf) >= threshold
+    above = reaches(np.nan_to_num(values, nan=-np.inf), threshold)
     learned = above[:, :-1] & above[:, 1:]
     has = np.asarray(learned.any(1))
     first = np.argmax(learned, axis=1) if learned.shape[1] else np.zeros(len(values), int)
-    return Times(np.where(has, axis[first], axis[-1]).astype(np.float64), ~has)
+    gaps = np.diff(axis, prepend=0).astype(np.float64)
+    time = np.where(has, axis[first], axis[-1]).astype(np.float64)
+    return Times(time, ~has, np.where(has, gaps[first], gaps[-1]))

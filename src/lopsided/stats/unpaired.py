@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 import scipy
 
-from lopsided.stats.signflip import SEED, SLACK, Tails
+from lopsided.stats.signflip import SEED, SLACK, Tails, pieces
 from lopsided.stats.times import Times, median
 
 RESAMPLES = 9_999
@@ -37,8 +37,9 @@ def ratio_of_medians(slow: Times, fast: Times, level: float = 0.95) -> tuple[flo
         effect = np.nan
     if not _can_reject(len(slow.time), len(fast.time), level):
         return float(effect), 0.0, np.inf
-    draws = np.array(_bootstrap(_ratio_bounds, (slow.time, slow.censored), (fast.time, fast.censored)))
-    return float(effect), _interval(draws[0], level)[0], _interval(draws[1], level)[1]
+    slow_draws, fast_draws = _bootstrap(lambda *arm: np.stack(_median_bounds(Times(*arm))), slow[:2], fast[:2])
+    low, high = slow_draws[0] / fast_draws[1], slow_draws[1] / fast_draws[0]
+    return float(effect), _interval(low, level)[0], _interval(high, level)[1]
 
 
 def ratio_tails(slow: Times, fast: Times, null: float = 1.0) -> Tails:
@@ -58,8 +59,8 @@ def difference_of_medians(a: np.ndarray, b: np.ndarray, level: float = 0.95) -> 
     effect = float(np.median(b) - np.median(a))
     if not _can_reject(len(a), len(b), level):
         return effect, -np.inf, np.inf
-    draws = _bootstrap(lambda x, y: np.median(y[0], axis=-1) - np.median(x[0], axis=-1), (a,), (b,))
-    return effect, *_interval(draws, level)
+    of_a, of_b = _bootstrap(lambda arm: np.median(arm, axis=-1), (a,), (b,))
+    return effect, *_interval(of_b - of_a, level)
 
 
 def _can_reject(n: int, m: int, level: float) -> bool:
@@ -79,8 +80,9 @@ def log_rank_scores(times: Times) -> np.ndarray:
     Summed over one arm, this is observed minus expected events, the log-rank statistic; positive = learned early.
     """
     events = np.unique(times.time[~times.censored])
-    at_risk = (times.time[:, None] >= events).sum(0)
-    happened = ((times.time[:, None] == events) & ~times.censored[:, None]).sum(0)
+    at_risk = len(times.time) - np.searchsorted(np.sort(times.time), events)
+    learned = np.sort(times.time[~times.censored])
+    happened = np.searchsorted(learned, events, side="right") - np.searchsorted(learned, events)
     hazard = np.concatenate([[0.0], np.cumsum(happened / np.maximum(at_risk, 1))])
     return (~times.censored).astype(float) - hazard[np.searchsorted(events, times.time, side="right")]
 
@@ -95,8 +97,9 @@ def permutation_tails(scores_a: np.ndarray, scores_b: np.ndarray) -> Tails:
     if math.comb(n, m) <= EXACT_UP_TO:
         sums = pooled[_splits(n, m)].sum(1)
     else:
-        orders = np.random.default_rng([SEED, n, m]).permuted(np.tile(pooled, (RESAMPLES, 1)), axis=1)
-        sums = np.append(orders[:, :m].sum(1), observed)
+        rng = np.random.default_rng([SEED, n, m])
+        orders = (rng.permuted(np.tile(pooled, (rows, 1)), axis=1) for rows in pieces(RESAMPLES, n))
+        sums = np.concatenate([*(each[:, :m].sum(1) for each in orders), [observed]])
     slack = SLACK * np.abs(pooled).max()
     return Tails(float((sums >= observed - slack).mean()), float((sums <= observed + slack).mean()))
 
@@ -112,20 +115,16 @@ def _median_bounds(times: Times) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(median(times.time)), np.asarray(median(times.ordinal))
 
 
-def _ratio_bounds(slow: tuple[np.ndarray, np.ndarray], fast: tuple[np.ndarray, np.ndarray]) -> list[np.ndarray]:
-    slow_low, slow_high = _median_bounds(Times(*slow))
-    fast_low, fast_high = _median_bounds(Times(*fast))
-    return [slow_low / fast_high, slow_high / fast_low]
-
-
-def _bootstrap(statistic: Callable, *arms: tuple[np.ndarray, ...]) -> np.ndarray:
-    """Statistic over resampled members, each arm on its own: (RESAMPLES,)."""
-    rng = np.random.default_rng(SEED)
-    resampled = []
+def _bootstrap(statistic: Callable[..., np.ndarray], *arms: tuple[np.ndarray, ...]) -> list[np.ndarray]:
+    """Statistic (..., RESAMPLES) of every arm over its own resampled members; an arm is columns of its members."""
+    rng, found = np.random.default_rng(SEED), []
     for columns in arms:
-        pick = rng.integers(0, len(columns[0]), (RESAMPLES, len(columns[0])))
-        resampled.append(tuple(c[pick] for c in columns))
-    return np.asarray(statistic(*resampled), float)
+        n, parts = len(columns[0]), []
+        for rows in pieces(RESAMPLES, n):
+            pick = rng.integers(0, n, (rows, n))
+            parts.append(np.asarray(statistic(*(c[pick] for c in columns)), float))
+        found.append(np.concatenate(parts, axis=-1))
+    return found
 
 
 def _interval(draws: np.ndarray, level: float = 0.95) -> tuple[float, float]:

@@ -18,6 +18,11 @@ Reason = Literal["", "budget", "seeds", "edge", "rivals", "grid"]
 be as good and lead to another verdict, evaluations too far apart."""
 
 
+COARSE = 0.2
+"""Evaluations further apart than this share of the time to learn are said to be: an effect of a quarter lies within two
+of them. (A tenth, and effects are known to some 5 %, is what docs/deciding.md advises.)"""
+
+
 @dataclass(frozen=True)
 class Window:
     """The stretch that a power law was fitted on."""
@@ -90,6 +95,9 @@ class Decision(NamedTuple):
     """The place that contradicts the claim; what is shown otherwise is the weakest one."""
     rivals: Rivals | None = None
     reason: Reason = ""
+    coarseness: float = 0.0
+    """How far apart evaluations lie, as a share of the time to learn of the arm where that is most; 0 for what is no
+    comparison of times."""
     needs: tuple[str, ...] = ()
     """Arms without which nothing can be decided yet, for lack of seeds."""
 
@@ -104,7 +112,7 @@ NOT_RUN = Decision("", "", None, (None, None), "not run", 0, "")
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """One falsifiable sentence with what was measured. Fields from `estimand` to `reason` are those of `Decision`."""
+    """One falsifiable sentence with what was measured; from `estimand` to `coarseness` the fields of `Decision`."""
 
     __pydantic_config__: ClassVar = {"use_attribute_docstrings": True}
     """For the JSON Schema, which pydantic makes (`lopsided.report.schema`)."""
@@ -146,6 +154,8 @@ class Claim:
     contradicted_at: str = ""
     rivals: Rivals | None = None
     reason: Reason = ""
+    coarseness: float = 0.0
+    """How far apart evaluations lie, as a share of the time to learn; above a tenth, times are known no better."""
 
     folds_agree: tuple[int, int] | None = None
     """How many folds of seeds, each choosing settings for all others, led to this verdict, and how many there are;

@@ -1,0 +1,170 @@
+"""Learning curves of anybody's runs: on one axis, or each with its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from lopsided.core.errors import InputError
+from lopsided.stats.crossing import Track
+from lopsided.stats.signflip import FEWEST
+from lopsided.stats.times import falls, rises
+
+LITTLE = 0.1
+"""A correlation of paired members below this is said to be none."""
+
+
+class Curves(NamedTuple):
+    """Members' learning curves from anywhere.
+
+    `axis` (T,): samples, steps or seconds, rising. `values` (M, T): a metric of each of M runs. `seeds` (M,): what two
+    sides have in common where they have it.
+    """
+
+    name: str
+    axis: np.ndarray
+    values: np.ndarray
+    unit: str = "samples"
+    seeds: Sequence[Any] | None = None
+
+
+class Ragged(NamedTuple):
+    """An arm whose runs have evaluations of their own."""
+
+    name: str
+    tracks: tuple[Track, ...]
+    unit: str
+    seeds: tuple[Any, ...] | None = None
+    notes: tuple[str, ...] = ()
+    """What was assumed about its values."""
+
+    @property
+    def final(self) -> np.ndarray:
+        """(M,) last values; NaN of a run that diverged."""
+        return np.array([np.nan if track.diverged else track.value[-1] for track in self.tracks])
+
+
+def ragged(curves: Curves | Ragged, diverged: Literal["nan"] | None = None) -> Ragged:
+    """The runs, each with the evaluations that it has. Raises `InputError` for what does not fit, and for a run without
+    any value.
+
+    NaN between values: not evaluated there. NaN to the end: the run ended before, or, with `diverged="nan"`, it
+    diverged. An infinite value: it diverged there.
+    """
+    if isinstance(curves, Ragged):
+        return curves
+    curves = _checked(curves)
+    tracks, missing, ended, lost = [], 0, 0, 0
+    for number, row in enumerate(curves.values):
+        infinite = np.flatnonzero(np.isinf(row))
+        row = row[: infinite[0]] if infinite.size else row
+        known = np.flatnonzero(np.isfinite(row))
+        if not known.size:
+            raise InputError(f"compare: run {number} of {curves.name!r} has no value")
+        last = int(known[-1])
+        short = last < len(row) - 1
+        missing, ended = missing + last + 1 - len(known), ended + (short and not infinite.size)
+        gone = bool(infinite.size) or (short and diverged == "nan")
+        lost += gone
+        tracks.append(Track(curves.axis[known], row[known], gone))
+    notes = [
+        f"{curves.name}: {missing:,} values between others are missing, taken as not evaluated" if missing else "",
+        f"{curves.name}: {ended} of {len(tracks)} runs end before the others (diverged='nan' if they diverged)"
+        if ended and diverged is None
+        else "",
+        f"{curves.name}: {lost} of {len(tracks)} runs diverged, and never get anywhere" if lost else "",
+    ]
+    seeds = None if curves.seeds is None else tuple(curves.seeds)
+    return Ragged(curves.name, tuple(tracks), curves.unit, seeds, tuple(filter(None, notes)))
+
+
+def matched(a: Ragged, b: Ragged, paired: bool | None) -> tuple[Ragged, Ragged, bool, str]:
+    """Both arms with their members in one order, whether they are paired, and what to say about it.
+
+    By seed, where both have named seeds of which at least FEWEST are the same. `paired=True` without seeds: by their
+    place. Raises `InputError` where that is asked for and cannot be.
+    """
+    if paired is False:
+        return a, b, False, ""
+    if a.seeds is not None and b.seeds is not None:
+        for arm in (a, b):
+            if len(set(arm.seeds or ())) < len(arm.tracks):
+                raise InputError(f"compare: {arm.name!r} has one seed twice; name the runs apart, or paired=False")
+        both = [seed for seed in a.seeds if seed in set(b.seeds)]
+        if set(a.seeds) == set(b.seeds) or (paired and both) or len(both) >= FEWEST:
+            left = len(a.seeds) + len(b.seeds) - 2 * len(both)
+            said = f"{left} runs whose seed the other side lacks are left out" if left else ""
+            return _chosen(a, both), _chosen(b, both), True, said or _uncorrelated(_chosen(a, both), _chosen(b, both))
+        if paired:
+            raise InputError(f"compare: {a.name!r} and {b.name!r} have no seed in common")
+        return a, b, False, "" if both else "the sides have no seed in common: compared as independent runs"
+    if paired:
+        if len(a.tracks) != len(b.tracks):
+            raise InputError(
+                f"compare: paired, but {len(a.tracks)} and {len(b.tracks)} runs; name seeds, or leave it out"
+            )
+        return a, b, True, _uncorrelated(a, b)
+    return a, b, False, "compared as independent runs (paired=True if run i of both sides has one seed)"
+
+
+def _chosen(arm: Ragged, seeds: Sequence[Any]) -> Ragged:
+    assert arm.seeds is not None
+    place = {seed: i for i, seed in enumerate(arm.seeds)}
+    return arm._replace(tracks=tuple(arm.tracks[place[seed]] for seed in seeds), seeds=tuple(seeds))
+
+
+def _uncorrelated(a: Ragged, b: Ragged) -> str:
+    """What to say where pairing brings nothing: last values of both sides have nothing in common."""
+    x, y = a.final, b.final
+    known = np.isfinite(x) & np.isfinite(y)
+    if known.sum() < FEWEST or np.ptp(x[known]) == 0 or np.ptp(y[known]) == 0:
+        return ""
+    r = float(np.corrcoef(x[known], y[known])[0, 1])
+    return f"paired, though last values of one seed hardly go together (r = {r:.2f})" if r < LITTLE else ""
+
+
+def direction_of(metric: str, arms: Sequence[Ragged], falling: bool | None) -> tuple[bool, str]:
+    """Whether the metric falls with learning, and what to say where its name does not tell."""
+    if falling is not None:
+        return falling, ""
+    if falls(metric):
+        return True, ""
+    if rises(metric):
+        return False, ""
+    moves = [track.value[-1] - track.value[0] for arm in arms for track in arm.tracks]
+    found = float(np.median(moves)) < 0
+    said = "falls" if found else "rises"
+    return found, f"{metric} {said} in these curves, which is taken for learning (falling={not found} if it is not)"
+
+
+def values_of(name: str, values: Any) -> np.ndarray:
+    """(M, T) numbers. Raises `InputError` for anything else."""
+    try:
+        found = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"compare: {name} has to be numbers, one row for each run; runs of unequal length end in NaN"
+        ) from None
+    if found.ndim != 2 or not found.size:
+        raise InputError(f"compare: {name} has shape {found.shape}; valid is (seeds, evaluations)")
+    return found
+
+
+def _checked(curves: Curves) -> Curves:
+    """With arrays. Raises `InputError` for what does not fit."""
+    values = values_of(curves.name, curves.values)
+    try:
+        axis = np.asarray(curves.axis, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"compare: the axis of {curves.name!r} has to be numbers") from None
+    if axis.shape != values.shape[1:]:
+        raise InputError(
+            f"compare: {curves.name!r} has values {values.shape} on an axis {axis.shape}; valid are (M, T) and (T,)"
+        )
+    if not (np.diff(axis) > 0).all() or not np.isfinite(axis).all() or axis[0] < 0:
+        raise InputError(f"compare: the axis of {curves.name!r} has to rise, from 0 or more")
+    if curves.seeds is not None and len(curves.seeds) != len(values):
+        raise InputError(f"compare: {curves.name!r} has {len(values)} runs and {len(curves.seeds)} seeds")
+    return curves._replace(axis=axis, values=values)

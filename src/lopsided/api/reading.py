@@ -1,0 +1,182 @@
+"""Logs of runs, whatever wrote them."""
+
+from __future__ import annotations
+
+import glob as globbing
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from lopsided.api.runs import Runs, named
+from lopsided.core.errors import InputError
+from lopsided.logs import csv_files, json_files, mlflow_files, tensorboard_files, text_files, trackio_files, wandb_files
+from lopsided.logs.asked import ARMS, SEEDS, Asked, Log, Where, parts_of, place
+from lopsided.logs.run import Run
+
+Reader = Callable[[Path, Asked, list[str]], list[Log]]
+NAMES: Mapping[str, Reader] = {
+    "trainer_state.json": json_files.read_trainer,
+    "*tfevents*": tensorboard_files.read,
+    "*.csv": csv_files.read,
+    "*.tsv": csv_files.read,
+    "*.jsonl": json_files.read_lines,
+    "*.ndjson": json_files.read_lines,
+    "*.db": trackio_files.read,
+    "*.wandb": wandb_files.read,
+}
+"""Readers by the names of the files that they take."""
+CHECKPOINTS = ("*.safetensors", "*.pt", "*.ckpt", "*.bin", "*.h5", "*.keras")
+
+
+def read(
+    paths: str | Path | Iterable[str | Path],
+    arm: Where = None,
+    seed: Where = None,
+    *,
+    run: str | None = None,
+    step: str | None = None,
+    seconds: str | None = None,
+    pattern: str | None = None,
+) -> Runs:
+    """Read logs: CSV and JSON lines (long or wide), Lightning's and Keras's CSVLogger, Trainer's `trainer_state.json`,
+    TensorBoard's event files, tables that W&B exports and its offline runs, MLflow's file store, trackio's SQLite, and
+    text by a `pattern`.
+
+    `paths`: a file, a folder, a pattern with `*` and `**`, or several. `arm` and `seed`: a column or a setting of the
+    run's configuration; a template of the path, "{arm}/seed_{seed}/metrics.csv"; or a function of path and
+    configuration. Left out, a seed is what is called so, and arms are told apart by the rest of the configuration, or
+    by folder. `run`, `step`, `seconds`: columns, where their names do not say what they are. `pattern`: for logs in
+    text, a regular expression with named groups. Raises `InputError` in one line for what cannot be read; what was
+    assumed is in `notes`.
+
+    >>> import lopsided as lop, pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for name, slope in (("old", 1.0), ("new", 0.5)):
+    ...     for s in range(2):
+    ...         _ = (folder / f"{name}-{s}.csv").write_text(f"step,loss\\n0,4\\n100,{4 - slope - s / 10}\\n")
+    >>> print(lop.read(folder, arm="{arm}-{seed}.csv", seed="{arm}-{seed}.csv"))
+    4 runs of 2 arms; metrics: loss
+      new: 2 runs, seeds 0, 1
+      old: 2 runs, seeds 0, 1
+    note: arms by path, seeds by path
+    note: 4 files: steps from 'step'
+    """
+    asked = Asked(arm, seed, run, step, seconds, pattern)
+    notes: list[str] = []
+    logs = [log for path in _files(paths, pattern is not None) for log in _read(path, asked, notes)]
+    if not logs:
+        raise InputError(f"{paths}: holds no log that can be read")
+    runs, said = _placed(logs, asked)
+    return named(runs, [*said, *_together(notes)])
+
+
+def _read(path: Path, asked: Asked, notes: list[str]) -> list[Log]:
+    if path.is_dir():
+        return mlflow_files.read(path, asked, notes)
+    if asked.pattern is not None:
+        return text_files.read(path, asked, notes)
+    reader = next((reader for name, reader in NAMES.items() if path.match(name)), None)
+    if reader is None:
+        raise InputError(f"{path}: valid are {', '.join(NAMES)}, a folder of MLflow's, or text with pattern=")
+    try:
+        return reader(path, asked, notes)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def _files(paths: str | Path | Iterable[str | Path], text: bool) -> list[Path]:
+    """Files, and folders of MLflow's runs. Raises `InputError` where there is nothing to read."""
+    given = [paths] if isinstance(paths, str | Path) else list(paths)
+    found: list[Path] = []
+    for each in given:
+        at = Path(each)
+        if at.is_dir():
+            inside = _inside(at)
+            if not inside:
+                weights = [path for kind in CHECKPOINTS for path in at.rglob(kind)]
+                what = f"holds checkpoints ({weights[0].name}), and no log" if weights else "holds no log"
+                raise InputError(f"{at}: {what} that can be read; valid are {', '.join(NAMES)}")
+            found += inside
+        elif at.is_file():
+            found.append(at)
+        else:
+            matched = sorted(map(Path, globbing.glob(str(each), recursive=True)))
+            if not matched:
+                raise InputError(f"{each}: no such file, and no file fits it as a pattern")
+            found += [path for path in matched if path.is_file() or mlflow_files.is_run(path)]
+    latest = _latest_states(found)
+    return [path for path in dict.fromkeys(found) if path.name != "trainer_state.json" or path in latest]
+
+
+def _inside(folder: Path) -> list[Path]:
+    """What a folder holds that a reader takes; inside MLflow's runs nothing else is looked at."""
+    runs = [path.parent for path in sorted(folder.rglob("meta.yaml")) if mlflow_files.is_run(path.parent)]
+    files = [path for kind in NAMES for path in sorted(folder.rglob(kind)) if path.is_file()]
+    return [*runs, *(path for path in files if not any(path.is_relative_to(run) for run in runs))]
+
+
+def _latest_states(paths: list[Path]) -> set[Path]:
+    """Of a run's several `trainer_state.json`, one in each checkpoint, the last, which has the whole history."""
+    best: dict[Path, tuple[int, Path]] = {}
+    for path in paths:
+        if path.name == "trainer_state.json":
+            number = re.fullmatch(r"checkpoint-(\d+)", path.parent.name)
+            run = path.parent.parent if number else path.parent
+            rank = int(number[1]) if number else 2**62
+            best[run] = max(best.get(run, (-1, path)), (rank, path))
+    return {path for _, path in best.values()}
+
+
+def _placed(logs: list[Log], asked: Asked) -> tuple[list[Run], list[str]]:
+    """Runs with their arms and seeds, and how those were found."""
+    template = next((w for w in (asked.arm, asked.seed) if isinstance(w, str) and "{" in w), None)
+    by_config = _differing(logs) if asked.arm is None and template is None else None
+    folders = {log.path.parent for log in logs}
+    runs, how = [], ""
+    for log in logs:
+        parts = parts_of(log.path, template) if template else {}
+        seed = place(asked.seed, log, parts, "seed")
+        if seed is None and asked.seed is None:
+            seed = next((log.config[name] for name in SEEDS if name in log.config), None)
+        arm = place(asked.arm, log, parts, "arm")
+        if arm is None and template is None and (said := next((n for n in ARMS if n in log.config), None)):
+            arm, how = log.config[said], repr(said)
+        elif arm is None and by_config:
+            arm, how = ", ".join(f"{key} = {log.config[key]}" for key in by_config), "configuration"
+        elif arm is None and len(folders) > 1:
+            arm, how = log.path.parent.name, "folder"
+        elif arm is None:
+            arm, how = "all", "nothing: all runs are one arm (arm=...)"
+        runs.append(Run(log.run, str(arm), log.metrics, _plain(seed), log.config, str(log.path)))
+    way = "path" if template else "function" if callable(asked.arm) else repr(asked.arm) if asked.arm else how
+    seeds = "path" if template and "{seed}" in template else "function" if callable(asked.seed) else asked.seed
+    named_so = next((name for log in logs for name in SEEDS if name in log.config), None)
+    return runs, [f"arms by {way}, seeds by {seeds or (repr(named_so) if named_so else 'nothing')}"]
+
+
+def _differing(logs: list[Log]) -> list[str]:
+    """Settings of the configuration that are not the same for all runs; seeds and names are none."""
+    keys = list(dict.fromkeys(key for log in logs for key in log.config))
+    names = {"run", "run_id", "run_name", "Name", "name", *SEEDS}
+    plain = [key for key in keys if key not in names and not key.startswith(("mlflow.", "_"))]
+    return [key for key in plain if len({str(log.config.get(key)) for log in logs}) > 1]
+
+
+def _plain(seed: Any) -> str | int | None:
+    text = None if seed is None else str(seed)
+    return int(text) if text is not None and text.isascii() and text.isdigit() else text
+
+
+def _together(notes: list[str]) -> list[str]:
+    """Notes that say one thing of several files, said once."""
+    groups: dict[str, list[str]] = {}
+    for note in notes:
+        file, _, said = note.partition(": ")
+        groups.setdefault(said, []).append(file)
+    found = []
+    for said, files in groups.items():
+        different = len(set(files))
+        times = f" ({len(files)} runs)" if different == 1 and len(files) > 1 else ""
+        found.append(f"{files[0] if different == 1 else f'{different} files'}: {said}{times}")
+    return found

@@ -1,0 +1,83 @@
+"""Several arms at once: all against one, and a table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lopsided.api.comparing import Comparison, Verdict
+from lopsided.api.curves import direction_of
+from lopsided.stats.crossing import crossings
+from lopsided.stats.decisions import LEVEL
+from lopsided.stats.signflip import SEED
+from lopsided.stats.times import median
+
+if TYPE_CHECKING:
+    from lopsided.api.runs import Runs
+
+RESAMPLED = 1_999
+
+
+def against(
+    runs: Runs, baseline: str, metric: str, at: float | None, axis: str, paired: bool | None
+) -> dict[str, Verdict]:
+    """See `Runs.against`."""
+    one = runs.curves(baseline, metric, axis)
+    found: dict[str, Verdict] = {}
+    for arm in runs.arms:
+        if arm != baseline:
+            compared = Comparison(one, runs.curves(arm, metric, axis), metric, None, paired)
+            found[arm] = compared.better() if at is None else compared.faster(at)
+    return holm(found)
+
+
+def holm(found: dict[str, Verdict]) -> dict[str, Verdict]:
+    """The verdicts with Holm's p-values (S. Holm, 1979); one that is decided at 5 % alone, and not with the others
+    beside it, is open."""
+    p_values = {arm: p for arm, v in found.items() if (p := v.claim.p_value) is not None}
+    tested = sorted(p_values, key=lambda arm: p_values[arm])
+    corrected, before = dict(found), 0.0
+    for rank, arm in enumerate(tested):
+        verdict = found[arm]
+        before = max(before, min(1.0, p_values[arm] * (len(tested) - rank)))
+        decided = verdict.verdict in ("holds", "contradicted") and before > LEVEL
+        claim = replace(
+            verdict.claim,
+            p_value=before,
+            p_values=(before,),
+            method=f"{verdict.claim.method}, Holm's of {len(tested)}",
+            verdict="inconclusive" if decided else verdict.verdict,
+            reason="seeds" if decided else verdict.claim.reason,
+        )
+        corrected[arm] = verdict._replace(claim=claim)
+    return corrected
+
+
+def table(runs: Runs, metric: str, at: float | None, axis: str) -> list[dict[str, Any]]:
+    """See `Runs.table`."""
+    every = {
+        arm: runs.curves(arm, metric, axis) for arm in runs.arms if any(metric in r.metrics for r in runs.arms[arm])
+    }
+    falling, _ = direction_of(metric, list(every.values()), None)
+    rows = []
+    for arm, curves in every.items():
+        finals = curves.final[np.isfinite(curves.final)]
+        low, middle, high = (float(f(finals)) for f in (np.min, np.median, np.max)) if finals.size else (np.nan,) * 3
+        row: dict[str, Any] = {"arm": arm, "runs": len(curves.tracks), "median": middle, "low": low, "high": high}
+        row["diverged"] = int(sum(track.diverged for track in curves.tracks))
+        if at is not None:
+            times = crossings(curves.tracks, at, falling)
+            pick = np.random.default_rng([SEED, len(times.time)]).integers(
+                0, len(times.time), (RESAMPLED, len(times.time))
+            )
+            drawn = np.sort(median(times.ordinal[pick]))
+            row |= {
+                "time": times.median,
+                "interval": (float(drawn[int(0.025 * RESAMPLED)]), float(drawn[int(0.975 * RESAMPLED)])),
+                "never": int(times.censored.sum()),
+            }
+        rows.append(row)
+    best = min if falling else max
+    return sorted(rows, key=lambda row: (row.get("time", 0.0), row["median"] if best is min else -row["median"]))

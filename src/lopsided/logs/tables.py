@@ -1,0 +1,113 @@
+"""Tables as runs: a column for each metric, or a row for each value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lopsided.core.errors import InputError
+from lopsided.logs.asked import ARMS, LONG, RUNS, SEEDS, SINCE_1970, STEPS, TIMES, Asked, Log
+from lopsided.logs.run import Points
+
+NUMBERS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf, "infinity": np.inf, "-infinity": -np.inf}
+
+
+def logs_of(
+    path: Path, columns: Mapping[str, Sequence[Any]], asked: Asked, notes: list[str], config: Mapping[str, Any] = {}
+) -> list[Log]:
+    """The runs of a table, given by columns; an empty cell (None or "") is not evaluated, NaN is a value. What was
+    taken for what is added to `notes`. Raises `InputError` where steps or metrics are not to be found."""
+    names = list(columns)
+    step = asked.step or next((name for name in STEPS if name in columns), None)
+    if step is None or step not in columns:
+        raise InputError(f"{path}: has no column of steps; step= one of {', '.join(names)}")
+    clock = asked.seconds or next((name for name in TIMES if name in columns), None)
+    if clock is not None and clock not in columns:
+        raise InputError(f"{path}: has no column {clock!r}; seconds= one of {', '.join(names)}")
+    long = next((pair for pair in LONG if set(pair) <= set(columns)), None)
+    apart = [name for name in (asked.run, *RUNS) if name and name in columns and not (long and name in long)]
+    wanted = [name for name in (asked.arm, asked.seed) if isinstance(name, str) and name in columns]
+    said = f"{path.name}: steps from {step!r}" + (f", seconds from {clock!r}" if clock else "")
+    notes.append(f"{said}, runs by {apart[0]!r}" if apart else said)
+    keys: list[str] = list(dict.fromkeys([*apart[:1], *wanted, *(name for name in (*ARMS, *SEEDS) if name in columns)]))
+    known: set[str | None] = {step, clock, *keys, *(long or ())}
+    metrics = {n: found for n in names if n not in known and (found := _numbers(columns[n])) is not None}
+    # Another column that counts (`steps` beside `step`, an epoch) is none that anybody compares.
+    metrics = {n: values for n, values in metrics.items() if n not in STEPS and n not in TIMES}
+    settings = [n for n in names if n not in known and n not in metrics]
+    steps = _required(columns[step], step, path)
+    seconds = None if clock is None else _required(columns[clock], clock, path)
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    for i, key in enumerate(zip(*(columns[name] for name in keys), strict=True) if keys else ((),) * len(steps)):
+        groups.setdefault(key, []).append(i)
+    found = []
+    for key, rows in groups.items():
+        at = np.array(rows)
+        own = {**config, **{n: columns[n][rows[0]] for n in settings}, **dict(zip(keys, key, strict=True))}
+        when = None if seconds is None else _since(seconds[at] * TIMES.get(str(clock), 1.0))
+        if long:
+            kinds, values = np.array(columns[long[0]], object)[at], _required(columns[long[1]], long[1], path)[at]
+            each = {str(kind): (at[kinds == kind], values[kinds == kind]) for kind in dict.fromkeys(kinds)}
+            curves = {k: _points(steps[i], v, None if when is None else when[np.isin(at, i)], k, path, notes)
+                      for k, (i, v) in each.items()}  # fmt: skip
+        else:
+            curves = {}
+            for name, values in metrics.items():
+                there = np.array([columns[name][i] not in (None, "") for i in rows])
+                if there.any():
+                    its = None if when is None else when[there]
+                    curves[name] = _points(steps[at][there], values[at][there], its, name, path, notes)
+        label = str(key[0]) if apart else path.stem if len(groups) == 1 else f"{path.stem}-{'-'.join(map(str, key))}"
+        found.append(Log(path, label, curves, own))
+    if not any(log.metrics for log in found):
+        raise InputError(f"{path}: has no column of numbers beside {step!r}")
+    return found
+
+
+def _points(steps: Any, values: Any, seconds: Any, metric: str, path: Path, notes: list[str]) -> Points:
+    """With rising steps: a step that comes again is of a log that was resumed, and its later value counts."""
+    if len(steps) > 1 and (np.diff(steps) <= 0).any():
+        last = {float(step): i for i, step in enumerate(steps)}
+        keep = np.array([last[step] for step in sorted(last)])
+        if len(keep) < len(steps):
+            notes.append(f"{path.name}: {metric} goes back in steps, as a resumed log does; the later values count")
+        steps, values = steps[keep], values[keep]
+        seconds = None if seconds is None else seconds[keep]
+    return Points(np.asarray(steps, float), np.asarray(values, float), seconds)
+
+
+def _since(seconds: np.ndarray) -> np.ndarray:
+    known = seconds[np.isfinite(seconds)]
+    return seconds - known[0] if known.size and known[0] > SINCE_1970 else seconds
+
+
+def _required(column: Sequence[Any], name: str, path: Path) -> np.ndarray:
+    found = _numbers(column)
+    if found is None:
+        bad = next((i for i, cell in enumerate(column) if _number(cell) is None and cell not in (None, "")), 0)
+        raise InputError(f"{path}, row {bad + 1}: {name} = {column[bad]!r} is no number")
+    return found
+
+
+def _numbers(column: Sequence[Any]) -> np.ndarray | None:
+    """A column as numbers, NaN where it is empty; None if it holds anything else, or nothing."""
+    try:
+        found = np.array([np.nan if cell is None or cell == "" else cell for cell in column], np.float64)
+    except (TypeError, ValueError):
+        each = [_number(cell) if cell not in (None, "") else np.nan for cell in column]
+        if any(value is None for value in each):
+            return None
+        found = np.array(each, np.float64)
+    return found if any(cell not in (None, "") for cell in column) else None
+
+
+def _number(cell: Any) -> float | None:
+    if isinstance(cell, str) and cell.strip().lower() in NUMBERS:
+        return NUMBERS[cell.strip().lower()]
+    try:
+        return float(cell)
+    except (TypeError, ValueError):
+        return None

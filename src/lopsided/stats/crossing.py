@@ -1,0 +1,54 @@
+"""When runs with evaluations of their own reach a value, found between two evaluations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from lopsided.core.rounding import reaches
+from lopsided.stats.times import Times
+
+
+class Track(NamedTuple):
+    """One run's evaluations; T of them."""
+
+    axis: np.ndarray
+    """(T,) where they were, rising."""
+    value: np.ndarray
+    """(T,) finite values."""
+    diverged: bool = False
+    """Whether the run diverged after the last of them: then it never gets anywhere. Otherwise it ended there."""
+
+
+def crossings(tracks: Sequence[Track], at: float, falling: bool, held: bool = False) -> Times:
+    """When each run reaches `at` (from above, if `falling`).
+
+    The crossing lies between the last evaluation before and the first one at which the best value so far is there, on
+    a straight line over the logarithm of the axis (over the axis itself from 0). A run that was there at its first
+    evaluation has that one's time. `held`: instead, the first evaluation at which the value is there and still is at
+    the next one, which is how lopsided's own runs are judged. A run that did not get there is censored: at its own end,
+    or, if it diverged, at the end of the longest run.
+    """
+    end = max(float(track.axis[-1]) for track in tracks)
+    time, censored, gap = np.empty(len(tracks)), np.ones(len(tracks), bool), np.full(len(tracks), np.nan)
+    sign = -1.0 if falling else 1.0
+    for i, track in enumerate(tracks):
+        there = reaches(sign * track.value if held else np.maximum.accumulate(sign * track.value), sign * at)
+        if held:
+            there = there & np.append(there[1:], False)
+        time[i] = end if track.diverged else track.axis[-1]
+        if there.any():
+            first = int(np.argmax(there))
+            censored[i], gap[i] = False, track.axis[first] - (track.axis[first - 1] if first else 0.0)
+            time[i] = track.axis[first] if held or not first else _between(track, first, sign, at)
+    return Times(time, censored, gap, interpolated=not held)
+
+
+def _between(track: Track, first: int, sign: float, at: float) -> float:
+    """Where the best value so far passes `at` on its way to evaluation `first`."""
+    before, after = float(np.max(sign * track.value[:first])), float(sign * track.value[first])
+    share = min(max((sign * at - before) / (after - before), 0.0), 1.0) if after > before else 1.0
+    x0, x1 = float(track.axis[first - 1]), float(track.axis[first])
+    return x0 * (x1 / x0) ** share if x0 > 0 else x0 + share * (x1 - x0)
