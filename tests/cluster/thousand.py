@@ -32,7 +32,7 @@ def killer(root: Path, kills: int, pause: float, ended: threading.Event, killed:
     """Kill living workers at random moments, `pause` seconds apart on average, once they have taken up work."""
     choose = random.Random(0)
     while len(killed) < kills and not ended.wait(choose.uniform(0.4, 1.6) * pause):
-        alive = [lease.owner["pid"] for lease in Leases(root / "workers").all() if lease.alive]
+        alive = [lease.owner.pid for lease in Leases(root / "workers").all() if lease.alive]
         if alive:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid := choose.choice(alive), signal.SIGKILL)

@@ -18,8 +18,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from lopsided.core.execution import DEFAULT
-from lopsided.store import leases, parts
-from lopsided.store.leases import Holder, Lease, LeaseLost
+from lopsided.store import index, leases, parts
+from lopsided.store.leases import Holder, Lease, LeaseLost, Owner
 from lopsided.store.parts import Store
 from lopsided.work import commits, worker
 from lopsided.work.clock import Taken
@@ -67,21 +67,22 @@ class World:
         self.now: Process = Process("")
         self.alive: set[str] = set()
         patch.setattr(leases, "owner", self._owner)
-        patch.setattr(leases, "_host", lambda: self._owner()["host"])
+        patch.setattr(leases, "_host", lambda: self._owner().host)
         patch.setattr(leases, "_start_of", lambda pid: str(pid) if str(pid) in self.alive else None)
         patch.setattr(leases.uuid, "uuid4", lambda: SimpleNamespace(hex=f"{self.now.name}x{self.now.leased}" + "0" * 8))
         patch.setattr(parts, "sync", lambda path: None)
         patch.setattr(parts, "sync_tree", lambda path: None)
         patch.setattr(parts, "write_rows", lambda file, rows: file.write_text("rows"))
         patch.setattr(commits, "provenance", lambda *_: {})
-        patch.setattr(worker, "code_digest", lambda spec: CODE)
+        patch.setattr(worker, "code_digests", lambda specs: {s.content_hash(): CODE for s in specs})
         patch.setattr(commits.checkpoints, "save", lambda folder, state: _write(folder / "state", b"state"))
         patch.setattr(parts.Index, "_save", lambda self: None)
+        patch.setattr(index, "not_of_their_members", lambda files: {})
         patch.setattr(leases.Leases, "_age", lambda self, file: 3600.0 if _age_of(file) else 0.0)
 
-    def _owner(self) -> dict[str, Any]:
+    def _owner(self, folder: Any = None) -> Owner:
         pid = int(self.now.name)
-        return {"host": "one" if self.one_host else f"host{pid}", "pid": pid, "started": str(pid)}
+        return Owner(host="one" if self.one_host else f"host{pid}", pid=pid, started=str(pid))
 
     def put(self, state: State) -> Store:
         """The state's files on disk; a store that has read nothing yet."""
@@ -125,7 +126,7 @@ class World:
 
     def _leased(self, work: Any, store: Store, process: Process) -> Process:
         assert process.lease
-        found = store.resume_point(process.lease.job, CODE)
+        found = store.resume_point(process.lease.job, {spec: CODE for spec, _ in process.lease.members})
         if found.finished:
             return replace(process, phase="ending")
         step, parent = (found.part.step, found.part.folder) if found.part else (0, "")
@@ -143,7 +144,8 @@ class World:
         step = process.step + 1
         engine = SimpleNamespace(step=step, seconds=0.0, device_kind="", spec=None, saved=lambda: None)
         holder = SimpleNamespace(lease=process.lease, require=lambda finished: None)
-        with commits.Commits(store, self.members, DEFAULT, holder, CODE) as writing:
+        codes = {member.spec.content_hash(): CODE for member in self.members}
+        with commits.Commits(store, self.members, DEFAULT, holder, codes) as writing:
             parent = writing.commit(engine, process.step, process.parent, [], step == STEPS, Taken({}, 0, 0))
             writing.wait()
         return replace(process, phase="ending" if step == STEPS else "training", step=step, parent=parent)

@@ -106,7 +106,7 @@ def test_killed_anywhere_nothing_is_lost_and_the_next_call_ends_it(at, runs, tmp
     assert rows(tmp_path) == expected
     assert Store(tmp_path).survey().damaged == []
     (file,) = (tmp_path / "leases").glob("*.json")
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"owner": owner() | {"pid": 2**22 + 1}}))
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"owner": owner().model_dump() | {"pid": 2**22 + 1}}))
     done = compact(Store(tmp_path))
     assert done.after == len({part.code for part in Store(tmp_path).parts()})
     assert rows(tmp_path) == expected

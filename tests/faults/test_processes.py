@@ -65,7 +65,7 @@ def test_a_lease_is_alive_only_with_its_process(tmp_path):
         ({"pid": 2**22 + 1}, False),
         ({"host": "elsewhere"}, True),  # fresh, judged by its age
     ]:
-        file.write_text(json.dumps(data | {"owner": owner() | change}))
+        file.write_text(json.dumps(data | {"owner": owner().model_dump() | change}))
         assert leases.all()[0].alive == alive
     os.utime(file, (time.time() - 3600,) * 2)
     assert not leases.all()[0].alive
@@ -74,7 +74,7 @@ def test_a_lease_is_alive_only_with_its_process(tmp_path):
 def test_a_lock_of_a_dead_process_is_broken(tmp_path):
     leases = Leases(tmp_path)
     (tmp_path / "leases").mkdir()
-    (tmp_path / "leases" / ".lock").write_text(json.dumps(owner() | {"pid": 2**22 + 1}))
+    (tmp_path / "leases" / ".lock").write_text(json.dumps(owner().model_dump() | {"pid": 2**22 + 1}))
     with leases.lock():
         pass
     assert not (tmp_path / "leases" / ".lock").exists()
@@ -112,7 +112,7 @@ def test_a_failed_job_is_remembered_until_it_succeeds(error, parity, tmp_path, m
         patch.setattr(worker, "engine_for", lambda spec, execution: Failing)
         with pytest.raises(type(error)):
             worker.run([spec], 1, store)
-    assert type(error).__name__ in Leases(tmp_path).failures()[0]["message"]
+    assert type(error).__name__ in Leases(tmp_path).failures()[0].message
     assert Leases(tmp_path).all() == []
     worker.run([spec], 1, store)
     assert Leases(tmp_path).failures() == []

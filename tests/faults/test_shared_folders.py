@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from lopsided.core.code import code_digest
 from lopsided.core.errors import InputError, Stopped, StoreError
 from lopsided.core.execution import Execution
 from lopsided.store import index
@@ -64,7 +65,7 @@ def test_damage_beside_a_fresh_lease_from_another_host(small, tmp_path):
     leases = Leases(tmp_path)
     with leases.lock():
         lease = leases.take("0" * 16, [("f" * 16, 0)], 10)
-    leases.write(lease._replace(owner=owner() | {"host": "elsewhere"}))
+    leases.write(lease._replace(owner=owner().model_copy(update={"host": "elsewhere"})))
     alter(next((tmp_path / "parts").glob("*/rows.parquet")))
     assert run([small], 2, Store(tmp_path)).trained == 2
     assert rows(tmp_path) == expected
@@ -81,7 +82,7 @@ def test_a_stopped_process_whose_job_was_taken_over_leaves_it(parity, tmp_path):
         stopped.send_signal(signal.SIGSTOP)
         (file,) = (tmp_path / "two" / "leases").glob("*.json")
         data = json.loads(file.read_text())
-        file.write_text(json.dumps(data | {"owner": owner() | {"host": "elsewhere"}}))
+        file.write_text(json.dumps(data | {"owner": owner().model_dump() | {"host": "elsewhere"}}))
         os.utime(file, (time.time() - 3600,) * 2)
         with start(tmp_path / "two", [spec], 2) as other:
             out, _ = other.communicate(timeout=240)
@@ -105,7 +106,7 @@ def test_a_lease_from_before_a_clock_was_set_back_is_taken_over(parity, tmp_path
         process.communicate()
     (file,) = (tmp_path / "leases").glob("*.json")
     data = json.loads(file.read_text())
-    file.write_text(json.dumps(data | {"owner": owner() | {"host": "elsewhere"}}))
+    file.write_text(json.dumps(data | {"owner": owner().model_dump() | {"host": "elsewhere"}}))
     os.utime(file, (time.time() + 7200,) * 2)
     assert not Leases(tmp_path).all()[0].alive
     assert run([spec], 2, Store(tmp_path)).trained == 2
@@ -148,7 +149,9 @@ def test_a_lost_lease_stops_the_loser_at_its_next_commit(parity, tmp_path, capsy
         (file,) = (tmp_path / "leases").glob("*.json")
         data = json.loads(file.read_text())
         if progress.members and progress.evaluated is not None and data["token"] != "another":
-            file.write_text(json.dumps(data | {"token": "another", "owner": owner() | {"host": "elsewhere"}}))
+            file.write_text(
+                json.dumps(data | {"token": "another", "owner": owner().model_dump() | {"host": "elsewhere"}})
+            )
         if not progress.members:
             stop.set()
 
@@ -262,7 +265,7 @@ def test_a_lease_whose_work_is_done_goes_with_its_process(small, tmp_path):
     leases = Leases(tmp_path)
     with leases.lock():
         lease = leases.take("0" * 16, list(Store(tmp_path).complete()), 10)
-    leases.write(lease._replace(owner=owner() | {"pid": 2**22 + 1}))
+    leases.write(lease._replace(owner=owner().model_copy(update={"pid": 2**22 + 1})))
     run([small], 2, Store(tmp_path))
     assert leases.all() == []
 
@@ -274,7 +277,7 @@ def test_a_half_done_job_of_other_code_begins_anew(parity, tmp_path, monkeypatch
 
     spec, stop = parity(**SLOW), threading.Event()
     with monkeypatch.context() as patch:
-        patch.setattr(worker, "code_digest", lambda spec: "an older version")
+        patch.setattr(worker, "code_digests", lambda specs: {s.content_hash(): "an older version" for s in specs})
         with pytest.raises(Stopped):
             run([spec], 2, Store(tmp_path), lambda p: stop.set() if p.step > 500 else None, stop=stop)
     run([spec], 2, Store(tmp_path))
@@ -300,7 +303,7 @@ def test_that_job_keeps_its_own_checkpoints_though_the_older_code_came_further(p
             )  # fmt: skip
 
     with monkeypatch.context() as patch:
-        patch.setattr(worker, "code_digest", lambda spec: "an older version")
+        patch.setattr(worker, "code_digests", lambda specs: {s.content_hash(): "an older version" for s in specs})
         stopped_after(1500)
     stopped_after(500)
     run([spec], 1, Store(tmp_path))
@@ -315,7 +318,7 @@ def test_claims_whose_rows_several_versions_made_say_so(tmp_path, monkeypatch, c
 
     store = Store(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr(worker, "code_digest", lambda spec: "an older version")
+        patch.setattr(worker, "code_digests", lambda specs: {s.content_hash(): "an older version" for s in specs})
         prepare("dense-parity", "smoke", 1, []).train(store)
     asked = prepare("dense-parity", "smoke", 2, [])
     one = prepare("dense-parity", "smoke", 1, [])
@@ -327,6 +330,36 @@ def test_claims_whose_rows_several_versions_made_say_so(tmp_path, monkeypatch, c
     with pytest.raises(SystemExit):
         main(["run", "dense-parity", "--scale", "smoke", "--seeds", "2", "--out", str(tmp_path)])
     assert "2 versions" in capsys.readouterr().out
+
+
+def test_arms_that_train_together_by_other_laws_are_of_one_version(tmp_path):
+    """A part named the code of its first spec alone: an arm with another law counted as another version's, and a change
+    of that law's code went unseen."""
+    from lopsided.study.recipe_run import prepare
+
+    store = Store(tmp_path)
+    asked = prepare("exponent", "smoke", 1, [])
+    asked.train(store)
+    (part,) = store.parts()
+    codes = {spec: part.code_of(spec) for spec in part.seeds}
+    assert {hash_: code_digest(spec) for hash_, spec in ((a.content_hash(), a) for a in asked.arms.values())} == codes
+    assert len(set(codes.values())) == 3, "uniform, power law, annealed"
+    claims = asked.marked(asked.claims(asked.results(store)), store)
+    assert {claim.code_versions for claim in claims} == {1}
+
+
+def test_parts_of_one_code_merge_and_keep_what_computed_each_spec(tmp_path):
+    from lopsided.store.compact import compact
+    from lopsided.study.recipe_run import prepare
+
+    store = Store(tmp_path)
+    for seeds in (1, 2):
+        prepare("exponent", "smoke", seeds, []).train(store)
+    before = [{spec: part.code_of(spec) for spec in part.seeds} for part in store.parts()]
+    assert before[0] == before[1]
+    assert compact(store).after == 1
+    (part,) = store.parts()
+    assert {spec: part.code_of(spec) for spec in part.seeds} == before[0]
 
 
 def test_a_copied_folder_is_ignored_and_named(small, tmp_path):

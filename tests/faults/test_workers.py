@@ -133,11 +133,11 @@ def test_an_order_that_workers_cannot_read_ends_the_run(tmp_path):
 
 def test_jobs_whose_process_dies_are_given_up_unless_they_come_further(tmp_path):
     leases = Leases(tmp_path)
-    members = [("a", 0)]
+    members = [("a" * 16, 0)]
     assert [leases.record_failure("job", members, "died", step) for step in (0, 0, 10, 8)] == [1, 2, 1, 2]
     assert not leases.given_up()
     assert leases.record_failure("job", members, "died", 9) == MOST_FAILURES  # further than 8, not than ever
-    assert set(leases.given_up()) == {("a", 0)}
+    assert set(leases.given_up()) == {("a" * 16, 0)}
 
 
 def test_orders_end_at_their_deadline(tmp_path):

@@ -15,9 +15,11 @@ from cyclopts import App, Parameter
 
 from lopsided.cli.advise import advise
 from lopsided.cli.check import check, diff
+from lopsided.cli.compare import compare
 from lopsided.cli.cost import cost
 from lopsided.cli.explore import explore
-from lopsided.cli.options import OUT, Json, Out, existing
+from lopsided.cli.new import new
+from lopsided.cli.options import OUT, Json, Out, chosen, existing
 from lopsided.cli.run import run
 from lopsided.cli.sample import sample
 from lopsided.cli.worker import worker
@@ -25,6 +27,8 @@ from lopsided.core.errors import InputError
 from lopsided.report.as_json import print_json
 from lopsided.report.exits import exits
 
+TRACEBACK = "--traceback"
+"""With any command: show the whole traceback of an error in code of one's own, not its last line."""
 app = App(
     name="lopsided",
     help="How lopsided should training data be? Recipes that reproduce findings and say whether they hold.",
@@ -36,9 +40,11 @@ app.command(sample)
 app.command(check)
 app.command(diff)
 app.command(cost)
+app.command(compare)
 app.command(advise)
 app.command(explore)
 app.command(worker)
+app.command(new)
 
 
 @app.command(name="list")
@@ -66,9 +72,10 @@ def list_(*names: str, as_json: Json = False) -> None:
 
 @app.command
 def report(
-    directory: Path = OUT,
+    directory: Path | None = None,
     /,
     *,
+    out: Out = OUT,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
 ) -> None:
     """Write one HTML report of every run in a folder, from stored rows.
@@ -76,11 +83,12 @@ def report(
     Parameters
     ----------
     directory
-        Folder of the store.
+        Folder of the store, as --out.
     output
         File to write; DIRECTORY/reports/report.html if left out.
     """
-    from lopsided.study.checking import found_in
+    directory = chosen(directory, out)
+    from lopsided.study.checking import found_in, interim
     from lopsided.study.manifest import recorded as manifests
     from lopsided.study.recipe_run import recorded
     from lopsided.study.reports import write_report
@@ -89,8 +97,11 @@ def report(
     page = output or directory / "reports" / "report.html"
     if page.is_dir() or not page.name:
         raise InputError(f"--output {str(page)!r}: is a folder; name a file")
+    if page.suffix not in (".html", ".htm"):
+        raise InputError(f"--output {str(page)!r}: a report is an HTML page; name a file that ends in .html")
     store.require_readable()
     runs = [found_in(asked, store) for asked in recorded(store)]
+    runs = [found if found.shown is not None else interim(found.run, store) or found for found in runs]
     if not any(found.shown is not None for found in runs):
         unread = sorted({m.recipe for m in manifests(store)} - {found.run.recipe.name for found in runs})
         own = f" (`lopsided run FILE.py` writes the report of a recipe file: {', '.join(unread)})" if unread else ""
@@ -131,25 +142,32 @@ def query(sql: str, /, *, out: Out = OUT, as_json: Json = False) -> None:
 
 @app.command
 def status(
-    directory: Path = OUT, /, *, times: Annotated[bool, Parameter(negative="")] = False, as_json: Json = False
+    directory: Path | None = None,
+    /,
+    *,
+    out: Out = OUT,
+    times: Annotated[bool, Parameter(negative="")] = False,
+    as_json: Json = False,
 ) -> None:
     """Show what is done, running, stale and failed in a folder, and the time left.
 
     Parameters
     ----------
     directory
-        Folder of the store.
+        Folder of the store, as --out.
     times
         Show instead where the time of each run went (compilation, steps, evaluations, waiting for commits, the rest),
         and how fast it computed.
     """
+    directory = chosen(directory, out)
     from lopsided.store import status as of
     from lopsided.study.looks import in_hand
     from lopsided.study.manifest import recorded
     from lopsided.study.others import members
 
     store = existing(directory)
-    runs = {r.label: r.members() for r in recorded(store)} | in_hand(store)
+    manifests = recorded(store)
+    runs = {r.label: r.members() for r in manifests} | in_hand(store)
     runs |= members(store, runs)
     if times:
         spent = of.times(store, runs)
@@ -161,24 +179,26 @@ def status(
 
         times_table(spent, of.TIMES, [best(each["place"]) for each in spent])
         return
-    found = of.folder_status(store, runs)
+    found, titles = of.folder_status(store, runs), {r.label: r.title for r in manifests}
     if as_json:
-        print_json(found)
+        changed = {r.label: list(r.overrides) for r in manifests}
+        print_json({**found, "runs": [{**row, "changes": changed.get(row["run"], [])} for row in found["runs"]]})
         return
     from lopsided.report.terminal import status_tables
 
-    status_tables(found)
+    status_tables(found, titles)
 
 
 @app.command
-def compact(directory: Path = OUT, /, *, as_json: Json = False) -> None:
+def compact(directory: Path | None = None, /, *, out: Out = OUT, as_json: Json = False) -> None:
     """Merge the many small parts of finished jobs into few, so that a large folder stays quick to read.
 
     Parameters
     ----------
     directory
-        Folder of the store. Other processes may go on working in it.
+        Folder of the store, as --out. Other processes may go on working in it.
     """
+    directory = chosen(directory, out)
     from lopsided.store.compact import compact as merge
     from lopsided.store.parts import Store
 
@@ -187,7 +207,8 @@ def compact(directory: Path = OUT, /, *, as_json: Json = False) -> None:
     if as_json:
         print_json({"parts_before": done.before, "parts_after": done.after})
         return
-    print(f"{done.before:,} parts before, {done.after:,} now")
+    parts = f"{done.before:,} part" + ("" if done.before == 1 else "s")
+    print(f"{parts} before, {done.after:,} now" if done.after != done.before else f"{parts}; nothing to merge")
 
 
 @app.command
@@ -212,9 +233,11 @@ def main(arguments: list[str] | None = None) -> None:
     # Tracing makes many objects that stay. Looking through them took 7 to 8 % of a warm start; jobs free their arrays
     # without the collector (a test).
     gc.set_threshold(50_000, 20, 50)
-    with exits():
-        _require_values(sys.argv[1:] if arguments is None else arguments)
-        app(arguments, exit_on_error=False, print_error=False)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    with exits(whole=TRACEBACK in words):
+        words = [word for word in words if word != TRACEBACK]
+        _require_values(words)
+        app(words, exit_on_error=False, print_error=False)
         sys.stdout.flush()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -121,10 +122,11 @@ def _of_spec(
     warn_of_older_rows([spec], store)
     with stop_on_signals() as stop:
         found = advise(spec, store, goal, seconds, rates, _say, stop=stop)
-    advised = store.root / "advice" / f"{file.stem}-advised.json"
+    label = f"{file.stem}-{spec.content_hash()[:8]}-{goal.slug}"
+    advised = store.root / "advice" / f"{label}-advised.json"
     replace_text(advised, found.spec.model_dump_json(indent=1))
     code = {name: each.model_dump_json(indent=1) for name, each in found.specs.items()}
-    page = advised.with_name(f"{file.stem}-race.html")
+    page = advised.with_name(f"{label}-race.html")
     panels = [curves_of(found, store.as_of_now(), goal)]
     write_race(page, file.stem, found.advice, found.plan, found.scores, goal.label, code, panels)
     data = {"seconds": found.seconds, "spec": str(advised.absolute())}
@@ -145,8 +147,10 @@ def _of_training(file: Path, question: Question, seconds: float | None, out: Pat
     folder = out / "advice"
     folder.mkdir(parents=True, exist_ok=True)
     rows = folder / f"{file.stem}-{question.digest}.jsonl"
-    found = advise(question.train, question.shapes, question.baselines, budget=seconds, out=rows, told=_say)
-    page = folder / f"{file.stem}-race.html"
+    # stdout is for the one document: what the program prints goes to stderr.
+    with redirect_stdout(sys.stderr) if as_json else nullcontext():
+        found = advise(question.train, question.shapes, question.baselines, budget=seconds, out=rows, told=_say)
+    page = folder / f"{file.stem}-{question.digest}-race.html"
     write_race(page, file.stem, found.advice, found.plan, found.scores, "score", question.code)
     last = [f"It took {found.advice.runs} runs; their scores: {rows}", f"To train with: {question.code[found.shape]}"]
     _told(found, last, {"scores": str(rows.absolute()), "shape": question.code[found.shape]}, page, as_json)

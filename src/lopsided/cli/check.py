@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from lopsided.cli.options import OUT, Json, Out, existing
 from lopsided.core.errors import InputError
 from lopsided.report.as_json import print_json
+
+if TYPE_CHECKING:
+    from lopsided.store.parts import Store
+    from lopsided.study.manifest import Manifest
 
 
 def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
@@ -52,10 +58,31 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
     claim_table(shown, needed=[needed[i] for i in which])
     if waiting := len(claims) - len(shown):
         print(f"{waiting} claims of {len(asked) - len(runs)} recipes are not run yet; `lopsided check NAME` shows them")
-    known = {recipe.name for recipe in asked}
-    others = sorted({manifest.recipe for manifest in manifests} - known)
-    if others and not recipes:
-        print(f"Also run here, from files: {', '.join(others)}; `lopsided check FILE` shows their claims")
+    if not recipes:
+        _say_others(manifests, {recipe.name for recipe in asked}, store)
+
+
+def _say_others(manifests: Sequence[Manifest], known: set[str], store: Store) -> None:
+    """Say what else the folder has: runs that are not finished, that were changed by hand, that came from files."""
+    from lopsided.report.text import printable
+    from lopsided.study.others import OTHERS, members
+
+    complete = store.complete()
+    for each in manifests:
+        wanted = set(each.members())
+        if done := len(wanted) - len(wanted & set(complete)):
+            print(f"Unfinished: {printable(each.title)}, {len(wanted) - done} of {len(wanted)} members; the same "
+                  "command goes on")  # fmt: skip
+        elif each.overrides:
+            print(f"Changed by hand: {printable(each.title)}, {each.seeds} seeds (`lopsided report` has its verdicts)")
+    own = sorted({each.recipe for each in manifests} - known)
+    recipes = [name for name in own if not name.startswith("spec-")]
+    if recipes:
+        print(f"From recipe files: {printable(', '.join(recipes))}; `lopsided check FILE.py` shows their claims")
+    if len(own) > len(recipes):
+        print(f"{len(own) - len(recipes)} specs, which make no claims; `lopsided report` shows their curves")
+    if others := members(store, {each.label: each.members() for each in manifests}).get(OTHERS):
+        print(f"{len(others)} members that Python programs trained; `lopsided explore` shows them")
 
 
 def diff(recipe: str, *, scale: str = "laptop", as_json: Json = False) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lopsided.cli.options import OUT
 from lopsided.core.errors import InputError
+from lopsided.core.installing import install
 
 
 def explore(directory: Path = OUT, /, *, port: int = 0) -> None:
@@ -27,7 +28,7 @@ def explore(directory: Path = OUT, /, *, port: int = 0) -> None:
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] not in ("dash", "flask", "werkzeug"):
             raise
-        raise InputError(f"explore: needs {error.name}: pip install 'lopsided[explore]'") from None
+        raise InputError(f"explore: needs {error.name}: {install('explore')}") from None
     from lopsided.store.parts import Store
 
     if not (directory / "parts").is_dir():

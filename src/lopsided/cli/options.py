@@ -14,7 +14,16 @@ if TYPE_CHECKING:
 
 OUT = Path("lopsided-runs")
 Out = Annotated[Path, Parameter(name="--out", help="Folder of the store.")]
+Directory = Annotated[Path | None, Parameter(help="Folder of the store.")]
+"""By position, where `--out` says the same."""
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print one JSON document on stdout, nothing else.")]
+
+
+def chosen(directory: Path | None, out: Path) -> Path:
+    """The folder that a command is about, given by position or by `--out`. Raises `InputError` for two."""
+    if directory is not None and out not in (OUT, directory):
+        raise InputError(f"{str(directory)!r} and --out {str(out)!r}: give one folder")
+    return out if directory is None else directory
 
 
 def existing(folder: Path) -> Store:

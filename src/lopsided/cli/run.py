@@ -52,7 +52,8 @@ def run(
     seeds
         Members per arm; the recipe's own number if left out.
     set_
-        Changes to every arm's spec: key=value, for example --set steps=500 optimizer.lr=0.01.
+        Changes to every arm's spec: key=value, for example --set steps=500 optimizer.lr=0.01. Or to one arm's:
+        --set "power law: skills.alpha=1".
     until_decided
         Then freeze the best settings and train new seeds, 8, 16, 32, 64, until every claim is decided.
     looks
@@ -163,7 +164,7 @@ def _one(
 
     def arms_now() -> dict[str, str]:
         now = manifest.read(store, asked.label)
-        return {name: arm["hash"] for name, arm in now.arms.items()} if now else {}
+        return {name: arm.hash for name, arm in now.arms.items()} if now else {}
 
     require_engines(asked.arms.values(), execution)  # before anything is written
     store.require_writable()

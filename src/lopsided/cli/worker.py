@@ -42,7 +42,9 @@ def worker(
     if stop:
         if not (out / "parts").is_dir():
             raise InputError(f"out = {str(out)!r}: no store there")
-        ask_to_stop(store)
+        workers, orders = ask_to_stop(store)
+        names = f" ({', '.join(workers)})" if workers else ""
+        print(f"{len(workers)} workers live here{names}: they commit and end. {orders} orders withdrawn.")
         return
     cores = os.environ.get(CORES)
     if cores and hasattr(os, "sched_setaffinity"):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from lopsided.core.errors import InputError
+from lopsided.core.installing import install
 
 
 class Executor(ABC):
@@ -48,10 +49,11 @@ class Executor(ABC):
 
     def command(self, idle_seconds: float) -> list[str]:
         """What a worker's process runs."""
-        worker = [sys.executable, "-m", "lopsided.cli", "worker"]
+        # -P: without it, a file numpy.py in the present folder would be executed in place of NumPy.
+        worker = [sys.executable, "-P", "-m", "lopsided.cli", "worker"]
         return [*worker, "--out", str(self.root), "--idle", f"{idle_seconds:g}s"]
 
 
 def missing_library(name: str) -> InputError:
     """What to say where an optional library is not installed."""
-    return InputError(f"--on {name}: needs more libraries; pip install 'lopsided[{name}]'")
+    return InputError(f"--on {name}: needs more libraries; {install(name)}")

@@ -68,7 +68,7 @@ class Cluster:
         leases = Leases(store.root)
         for member, failure in leases.given_up().items():
             if member in wanted.names:
-                leases.forget_failure(failure["job"])
+                leases.forget_failure(failure.job)
         require_engines(request.specs, request.execution)
         order = orders.of(
             self.target,
@@ -103,27 +103,30 @@ class Cluster:
                 self.executor.start(lacking)
             wanted.show()
             if stop.wait(LOOK_SECONDS):
-                self._leave(store)
-                raise Stopped
+                raise Stopped(self._leave(store))
         self._require_complete(store, wanted)
 
-    def _leave(self, store: Store) -> None:
-        """The head goes. Workers go on; at the deadline they end, and are waited for until they have committed."""
+    def _leave(self, store: Store) -> str:
+        """The head goes; what to say. Workers go on; at the deadline they end, and are waited for until they have
+        committed."""
         if self.deadline is None or time.time() < self.deadline:
-            print("lopsided: workers go on; lopsided worker --stop ends them", file=sys.stderr)
-            return
+            return (
+                f"this command has stopped; its {self.executor.count()} workers go on, and `lopsided worker --stop "
+                f"--out {store.root}` ends them. The same command watches them again."
+            )
         until = time.monotonic() + LAST_COMMIT_SECONDS
         while any(lease.alive and lease.members for lease in Leases(store.root).all()) and time.monotonic() < until:
             time.sleep(LOOK_SECONDS)
+        return ""
 
     def _require_complete(self, store: Store, wanted: Wanted) -> None:
         """Raise `InputError` for what was given up."""
         missing = wanted.missing()
         given_up = Leases(store.root).given_up()
-        lost = {failure["job"]: failure for member, failure in given_up.items() if member in missing}
+        lost = {failure.job: failure for member, failure in given_up.items() if member in missing}
         for failure in lost.values():
-            log = f"; log: {failure['log']}" if failure.get("log") else ""
-            print(f"lopsided: job {failure['job']}: {failure['message']}{log}", file=sys.stderr)
+            log = f"; log: {failure.log}" if failure.log else ""
+            print(f"lopsided: job {failure.job}: {failure.message}{log}", file=sys.stderr)
         if lost:
             raise InputError(
                 f"--on {self.executor.name}: {len(lost)} jobs failed {MOST_FAILURES} times and were given up: "

@@ -31,6 +31,8 @@ class Run(NamedTuple):
     metric: str
     threshold: float | None
     """What counts as learned, of that metric, where an arm's spec does not say it; None: nobody said it."""
+    title: str = ""
+    """What people call it, with what was changed by hand; its label if there is nothing else to say."""
 
     def coordinates(self) -> dict[str, list[Any]]:
         """The values of each coordinate, in order of appearance. Lists are texts here."""
@@ -50,14 +52,14 @@ def text_of(value: Any) -> Any:
 
 def of_manifest(manifest: Manifest) -> Run:
     """A recipe's run. Its own coordinates where every arm has them, else the settings that differ."""
-    named = all("at" in arm for arm in manifest.arms.values())
+    named = all(arm.at is not None for arm in manifest.arms.values())
     arms = [
-        Placed(name, arm["hash"], arm["spec"], arm["at" if named else "coordinates"])
+        Placed(name, arm.hash, arm.spec, arm.at if named and arm.at is not None else arm.coordinates)
         for name, arm in manifest.arms.items()
     ]
     known = {row["name"]: row for row in catalog()}.get(manifest.recipe, {})
     metric, threshold = known.get("metric", "test/accuracy"), known.get("threshold", 0.9)
-    return Run(manifest.label, manifest.recipe, manifest.scale, tuple(arms), metric, threshold)
+    return Run(manifest.label, manifest.recipe, manifest.scale, tuple(arms), metric, threshold, manifest.title)
 
 
 def of_others(specs: Mapping[str, str], known: Iterable[Run], members: Iterable[str]) -> Run | None:

@@ -76,7 +76,7 @@ def csv(mirror: Mirror, chosen: Chosen) -> str:
 def command(chosen: Chosen, root: Path) -> str:
     """The `lopsided query` that gives the rows of all chosen arms."""
     run = chosen.run
-    where = f"recipe = {_quoted(run.recipe)} AND scale = {_quoted(run.scale)}"
+    where = f"run = {_quoted(run.label)} AND seed < seeds"
     if run.label == OTHERS:  # their names say what differs, which changes with the members that there are
         where = f"spec IN ({', '.join(_quoted(arm.digest) for arm in chosen.arms)})"
     elif len(chosen.arms) < len(run.arms):

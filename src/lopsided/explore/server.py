@@ -35,6 +35,7 @@ class Explorer:
         token = secrets.token_urlsafe(16)
         logging.getLogger("werkzeug").setLevel(logging.ERROR)  # an access log would hold the token
         app = make_app(self.folder, self.verdicts, self.tries, f"/{token}/")
+        app.server.logger.addFilter(_WithoutToken(token))
         try:
             with socket.create_server((HOST, port)) as bound:
                 self._server: BaseWSGIServer = make_server(HOST, port, app.server, threaded=True, fd=bound.fileno())
@@ -58,9 +59,36 @@ class Explorer:
 
 
 def _from_here() -> None:
-    """Refuse a page of another host that was led to this server's address."""
+    """Refuse a page of another host that was led to this server's address, and what a page of another origin sends."""
     if request.host.partition(":")[0] not in (HOST, "localhost"):
         abort(404)
+    origin = request.headers.get("Origin")
+    if origin is not None and origin != f"http://{request.host}":
+        abort(404)
+
+
+def _with_policy(response: Any) -> Any:
+    """Nothing but this server's own files is loaded, nobody frames the page, and nothing is guessed to be a script.
+    (Dash writes its settings as scripts and styles into the page; Plotly makes functions of text.)"""
+    response.headers["Content-Security-Policy"] = (
+        "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data: blob:; connect-src 'self'; frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
+    )
+    response.headers["X-Frame-Options"] = "DENY"
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
+class _WithoutToken(logging.Filter):
+    """Leaves the address out of what a server error says: it holds the token."""
+
+    def __init__(self, token: str):
+        super().__init__()
+        self._token = token
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = record.getMessage().replace(self._token, "…"), None
+        return True
 
 
 def make_app(folder: Folder, verdicts: Verdicts, tries: Tries, address: str) -> Dash:
@@ -76,6 +104,7 @@ def make_app(folder: Folder, verdicts: Verdicts, tries: Tries, address: str) -> 
                    {"name": "referrer", "content": "no-referrer"}],
     )  # fmt: skip
     app.server.before_request(_from_here)
+    app.server.after_request(_with_policy)
     links = [dcc.Link(title, href=f"{address}{view}", id=f"to-{title}") for view, title in VIEWS.items()]
     app.layout = html.Div(
         [
@@ -102,7 +131,7 @@ def make_app(folder: Folder, verdicts: Verdicts, tries: Tries, address: str) -> 
         }
         return made[view]() if view in made else html.P("There is no such view."), *marks
 
-    claims.register(app, verdicts, address)
+    claims.register(app, verdicts, folder, address)
     run.register(app, folder)
     live.register(app, folder)
     trial.register(app, folder, tries, address)

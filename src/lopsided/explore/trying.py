@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lopsided.core.errors import InputError
-from lopsided.store.files import replace_text
+from lopsided.store.files import new_file, replace_text
 
 TAIL = 6
 """Lines of a run's output that the page shows."""
@@ -66,17 +67,17 @@ class Tries:
         folder = self._root / "tried"
         try:
             folder.mkdir(exist_ok=True)
-            file, log = folder / f"{name}.json", folder / f"{name}.log"
+            file, log = folder / f"{name}.json", folder / f"{name}-{secrets.token_hex(8)}.log"
             replace_text(file, json.dumps(parsed.model_dump(mode="json"), indent=1))
-            with log.open("w") as output:
+            with new_file(log) as output:
                 process = subprocess.Popen(
-                    [sys.executable, "-m", "lopsided.cli", "run", str(file), "--seeds", str(seeds),
+                    [sys.executable, "-P", "-m", "lopsided.cli", "run", str(file), "--seeds", str(seeds),
                      "--out", str(self._root)],
                     stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
                 )  # fmt: skip
         except OSError as error:
             raise InputError(f"{str(folder)!r}: cannot be written ({error.strerror})") from None
-        found = Try(name, f"spec-{name}-laptop", process, log)
+        found = Try(name, f"spec-{name}-{parsed.content_hash()[:8]}-laptop", process, log)
         self.all = [each for each in self.all if each.name != name] + [found]
         return found
 

@@ -14,6 +14,9 @@ def words(advice: Advice, at_most: int) -> list[str]:
     """Lines; the first is the recommendation. `at_most`: fresh seeds that the plan allowed."""
     effects = [f"  against {name}: {_effect(found)}" for name, found in advice.against.items()]
     other = [f"Runner-up in the screening: {advice.runner_up}."] if advice.runner_up else []
+    if advice.failed:
+        counts = ", ".join(f"{count} of {name}" for name, count in advice.failed.items())
+        other.append(f"Runs without a score (diverged or failed): {counts}. They count as the worst.")
     if advice.outcome == "use":
         return [f"Use {advice.winner}.", *effects, *other]
     if not advice.against:
@@ -35,6 +38,7 @@ def as_json(advice: Advice) -> Mapping[str, Any]:
         "fresh_seeds": advice.seeds,
         "runs": advice.runs,
         "mean_ranks": dict(advice.screened),
+        "failed": dict(advice.failed),
         "against": {name: _claim(found).as_json() for name, found in advice.against.items()},
     }
 

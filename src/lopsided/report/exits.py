@@ -5,29 +5,36 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
-from cyclopts import CycloptsError
+from cyclopts import CycloptsError, UnusedCliTokensError
 
 from lopsided.core.errors import InputError, Stopped
+from lopsided.report.text import printable
 
 
 @contextmanager
-def exits() -> Iterator[None]:
-    """Exit codes: 2 for a mistake of the user's or a folder that fails, 130 after a stop, 141 if the reader of the
-    output went away. Anything else is a bug and raises."""
+def exits(whole: bool = False) -> Iterator[None]:
+    """Exit codes: 2 for a mistake of the user's or a folder that fails, 130 after a stop by SIGINT and 143 after one by
+    SIGTERM, 141 if the reader of the output went away. Anything else is a bug and raises. `whole`: an error in code of
+    the user's own has its traceback printed, too."""
     try:
         yield
     except InputError as error:
         _fail(str(error))
+    except UnusedCliTokensError as error:
+        unused = " ".join(map(str, error.unused_tokens or ()))
+        _fail(f"takes no {unused!r} there; --help says what it takes")
     except CycloptsError as error:
         _fail(str(error))
-    except Stopped:
-        print("\nlopsided: stopped; everything computed is committed. The same command goes on.", file=sys.stderr)
-        sys.exit(130)
+    except Stopped as error:
+        said = str(error) or "stopped; everything computed is committed. The same command goes on."
+        print(f"\nlopsided: {said}", file=sys.stderr)
+        sys.exit(Stopped.exit_code)
     except KeyboardInterrupt:
         print("\nlopsided: stopped at once; the same command goes on from the last commit.", file=sys.stderr)
         sys.exit(130)
@@ -40,7 +47,10 @@ def exits() -> Iterator[None]:
         place = _in_own_code(error)
         if place is None:
             raise
-        _fail(f"{place}: {type(error).__name__}: {error}")
+        if whole:
+            traceback.print_exc()
+        hint = "" if whole else " (--traceback shows how it came there)"
+        _fail(f"{place}: {type(error).__name__}: {error}{hint}")
 
 
 def _in_own_code(error: Exception) -> str | None:
@@ -60,5 +70,5 @@ def _of_library(file: Path) -> bool:
 
 
 def _fail(message: str) -> NoReturn:
-    print(f"lopsided: {' '.join(message.split())}", file=sys.stderr)
+    print(f"lopsided: {printable(' '.join(message.split()))}", file=sys.stderr)
     sys.exit(2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -20,6 +19,7 @@ from lopsided.report.text import number, rules, to_learn, took
 from lopsided.report.words import counts_text, effect_text, how_decided, paper_text, setting_text
 from lopsided.results.stored import Results
 from lopsided.stats.verdict import Claim
+from lopsided.store.files import replace_text
 
 
 class Section(NamedTuple):
@@ -33,6 +33,10 @@ class Section(NamedTuple):
     figure: Figure
     overrides: Sequence[str]
     provenance: Sequence[dict[str, Any]]
+    title: str = ""
+    """What the run is called, with what was changed by hand."""
+    interim: str = ""
+    """How far an unfinished run is; empty for one that is complete."""
 
 
 def write(sections: Sequence[Section], path: Path) -> Path:
@@ -77,11 +81,5 @@ def write_page(path: Path, template: str, **values: Any) -> Path:
     }
     text = environment.get_template(template).render(**values, software=software())
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")  # another process may be writing the same page
-    try:
-        aside.write_text(text, encoding="utf-8")
-        aside.replace(path)
-    except OSError:
-        aside.unlink(missing_ok=True)
-        raise
+    replace_text(path, text)
     return path

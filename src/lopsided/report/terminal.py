@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
-from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
 
 from lopsided.claims.counts import counts
 from lopsided.report.console import console as _console
-from lopsided.report.text import duration, number, rules, to_learn
-from lopsided.report.words import claim_rows, counts_text, ratio_text, settings_text, value_text, would_decide
+from lopsided.report.text import duration, number, plain, rules, to_learn
+from lopsided.report.words import (
+    claim_rows,
+    counts_text,
+    effect_text,
+    how_decided,
+    ratio_text,
+    settings_text,
+    value_text,
+    would_decide,
+)
 
 if TYPE_CHECKING:
     from lopsided.claims.assumption import Assumption
@@ -43,7 +52,7 @@ def recipe_table(recipes: Sequence[dict[str, Any]]) -> None:
     """`lopsided list`: a line or two for each recipe, grouped by paper."""
     console = _console()
     for paper in sorted({r["paper"] for r in recipes}):
-        console.print(f"[bold]Paper {escape(paper)}[/]")
+        console.print(f"[bold]Paper {plain(paper)}[/]")
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
         table.add_column(no_wrap=True, style="bold")
         table.add_column(ratio=1)
@@ -51,7 +60,7 @@ def recipe_table(recipes: Sequence[dict[str, Any]]) -> None:
         for r in recipes:
             if r["paper"] == paper:
                 took = duration(r["scales"]["laptop"]["seconds"]) if "laptop" in r["scales"] else ""
-                table.add_row(r["name"], escape(r["question"]), f"{len(r['claims'])} · {took}")
+                table.add_row(r["name"], plain(r["question"]), f"{len(r['claims'])} · {took}")
         console.print(table)
         console.print()
     console.print("On the right: number of claims, and time at laptop scale on two cores.")
@@ -61,12 +70,12 @@ def recipe_table(recipes: Sequence[dict[str, Any]]) -> None:
 def recipe_page(recipe: dict[str, Any]) -> None:
     """`lopsided list NAME`."""
     console = _console()
-    console.print(f"[bold]{recipe['name']}[/]: {escape(recipe['question'])}")
-    console.print(f"paper {escape(recipe['paper'])}, figure {escape(recipe['figure'])}\n")
-    console.print(escape(recipe["about"]))
+    console.print(f"[bold]{plain(recipe['name'])}[/]: {plain(recipe['question'])}")
+    console.print(f"paper {plain(recipe['paper'])}, figure {plain(recipe['figure'])}\n")
+    console.print(plain(recipe["about"]))
     console.print("\n[bold]Claims[/]")
     for claim in recipe["claims"]:
-        console.print(Padding(f"• {escape(claim)}", (0, 0, 0, 2), expand=False))
+        console.print(Padding(f"• {plain(claim)}", (0, 0, 0, 2), expand=False))
     console.print("\n[bold]Scales[/]")
     for name, scale in recipe["scales"].items():
         said = f"{name}: {scale['seeds']} seeds an arm, {_price(recipe['name'], scale)}"
@@ -77,7 +86,7 @@ def _price(recipe: str, scale: dict[str, Any]) -> str:
     """What a scale costs: measured seconds, or counted operations."""
     counted = scale["counted"]
     if scale["seconds"] is not None:
-        return f"{duration(scale['seconds'])}, {escape(scale['on'])}"
+        return f"{duration(scale['seconds'])}, {plain(scale['on'])}"
     if counted is None:
         return f"see lopsided cost {recipe}"
     at_least = "at least " if counted["adaptive"] else ""
@@ -95,14 +104,14 @@ def claim_table(claims: Sequence[Claim], with_recipe: bool = True, needed: Seque
         said = f"[{COLOURS[verdict]}]{verdict}[/]"
         if needed and (waits := would_decide(claim, seeds)):
             said += f"\n[dim]{waits}[/]"
-        shown = [escape(text), escape(effect), said, escape(paper)]
+        shown = [plain(text), plain(effect), said, plain(paper)]
         table.add_row(*([f"{claim.recipe} ({claim.scale})"] if with_recipe else []), *shown)
     console = _console()
     console.print(table)
     for recipe in dict.fromkeys(claim.recipe for claim in claims):
         apart = settings_text([claim for claim in claims if claim.recipe == recipe], MOST_DIFFERENCES)
         if apart:
-            console.print(f"[dim]{escape(recipe)}, against the paper: {escape(apart)} (lopsided diff {recipe})[/]")
+            console.print(f"[dim]{plain(recipe)}, against the paper: {plain(apart)} (lopsided diff {recipe})[/]")
     for line in counts_text(counts(claims)):
         console.print(line)
 
@@ -117,11 +126,11 @@ def difference_table(recipe: str, scale: str, rows: Sequence[Apart], assumptions
     for row in rows:
         each = row.difference
         arms = "all" if not row.arms else "; ".join(row.arms[:MOST_ARMS]) + (" …" if len(row.arms) > MOST_ARMS else "")
-        table.add_row(*map(escape, (each.field, value_text(each.here), value_text(each.paper), ratio_text(each), arms)))
+        table.add_row(*map(plain, (each.field, value_text(each.here), value_text(each.paper), ratio_text(each), arms)))
     console.print(table if rows else f"{title}: no difference.")
     for each in assumptions:
         value = "" if each.value is None else f" = {each.value}"
-        console.print(f"Assumed: [bold]{escape(each.field + value)}[/]; {escape(each.why)}.")
+        console.print(f"Assumed: [bold]{plain(each.field + value)}[/]; {plain(each.why)}.")
 
 
 def outcome(
@@ -136,14 +145,14 @@ def outcome(
 ) -> None:
     """The end of `lopsided run`. `judged` says which seeds decided the claims, where these are not those of `arms`."""
     console = _console()
-    table = Table(box=SIMPLE_HEAD, title=escape(recipe.question), title_justify="left")
+    table = Table(box=SIMPLE_HEAD, title=plain(recipe.question), title_justify="left")
     heads = ("arm", "members", "final median", "lowest … highest", "steps to learn", "compute to learn")
     for i, head in enumerate((*heads, "never learned", "diverged")):
         table.add_column(head, justify="right" if i else "left")
     for a in arms:
         f = a["final"]
         table.add_row(
-            escape(a["name"]),
+            plain(a["name"]),
             str(a["members"]),
             number(f["median"]),
             f"{number(f['low'])} … {number(f['high'])}",
@@ -155,7 +164,7 @@ def outcome(
     console.print(table)
     console.print(f"[dim]Learned = {rules(arms)} reached and held at the next evaluation; compute = samples seen.[/]")
     if overrides:
-        console.print(f"[yellow]Changed by hand: {escape(' '.join(overrides))}. Verdicts are about that setting.[/]")
+        console.print(f"[yellow]Changed by hand: {plain(' '.join(overrides))}. Verdicts are about that setting.[/]")
     if claims:
         claim_table(claims, with_recipe=False)
     if judged:
@@ -165,46 +174,87 @@ def outcome(
     if done is not None:
         trained = f"Trained {done.trained} members in {done.seconds:.0f} s" if done.trained else "Nothing to train"
         console.print(f"{trained}; {done.already} were already in the store.")
-    console.print(f"Report: {escape(str(page))}", soft_wrap=True)
+    console.print(f"Report: {plain(str(page))}", soft_wrap=True)
+
+
+def comparison(data: Mapping[str, Any], verdicts: Mapping[str, Any]) -> None:
+    """`lopsided compare`."""
+    console = _console()
+    table = Table(box=SIMPLE_HEAD)
+    at, times = data["at"], data["at"] is not None
+    heads = ["arm", "runs", "last value: median", "lowest … highest"]
+    heads += [f"{data['axis']} to {at:g}", "95 % interval", "never"] if times else []
+    for i, head in enumerate([*heads, "diverged"]):
+        table.add_column(head, justify="right" if i else "left")
+    for row in data["arms"]:
+        cells = [plain(row["arm"]), str(row["runs"]), f"{row['median']:.4g}", f"{row['low']:.4g} … {row['high']:.4g}"]
+        if times:
+            low, high = row["interval"]
+            cells += [_or_never(row["time"]), f"{_or_never(low)} … {_or_never(high)}", str(row["never"])]
+        table.add_row(*cells, str(row["diverged"]))
+    console.print(table)
+    for verdict in verdicts.values():
+        claim = verdict.claim
+        console.print(f"{plain(claim.claim)}: [{COLOURS[claim.verdict]}]{claim.verdict}[/]")
+        for line in (effect_text(claim), f"{how_decided(claim)}; {claim.members} runs", *verdict.notes):
+            console.print(Padding(f"[dim]{plain(line)}[/]", (0, 0, 0, 2), expand=False))
+    for note in data["notes"]:
+        console.print(f"[dim]read: {plain(note)}[/]")
+    if "report" in data:
+        console.print(f"Page: {plain(data['report'])}", soft_wrap=True)
+
+
+def _or_never(time: float) -> str:
+    return f"{time:.4g}" if math.isfinite(time) else "∞"
 
 
 def query_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """`lopsided query`."""
-    table = Table(*map(escape, columns), box=SIMPLE_HEAD)
+    table = Table(*map(plain, columns), box=SIMPLE_HEAD)
     for row in rows:
-        table.add_row(*(escape(f"{v:.6g}" if isinstance(v, float) else str(v)) for v in row))
+        table.add_row(*(plain(f"{v:.6g}" if isinstance(v, float) else str(v)) for v in row))
     _console().print(table)
 
 
-def status_tables(found: dict[str, Any]) -> None:
-    """`lopsided status`."""
+def status_tables(found: dict[str, Any], titles: Mapping[str, str]) -> None:
+    """`lopsided status`. `titles`: what a run is called, with what was changed by hand, by its name."""
     table = Table(box=SIMPLE_HEAD)
     columns = ("run", "members", "done", "running", "stale", "failed", "waiting")
     for column in (*columns, "time left"):
         table.add_column(column, justify="left" if column == "run" else "right")
     for row in found["runs"]:
         left = "" if row["seconds_left"] is None else duration(row["seconds_left"])
-        table.add_row(*(str(row[c]) for c in columns), left)
+        title = titles.get(row["run"], row["run"])
+        name = plain(title) if title == row["run"] else f"{plain(title)}\n[dim]{plain(row['run'])}[/]"
+        table.add_row(name, *(plain(row[c]) for c in columns[1:]), left)
     console = _console()
     console.print(table)
+    for row in found["runs"]:
+        if row["begun"] and not row["running"]:
+            console.print(
+                f"[dim]{plain(row['run'])}: {row['begun']} members are half done, committed to step {row['step']:,}; "
+                "the same command goes on from there[/]"
+            )
     for e in found["running"]:
         console.print(
-            f"running: {e['members']} members at step {e['step']:,}/{e['steps']:,} (pid {e['pid']}, {e['host']})"
+            f"running: {e['members']} members at step {e['step']:,}/{e['steps']:,} (pid {e['pid']}, {plain(e['host'])})"
         )
     if found["workers"]:
-        names = ", ".join(e["worker"] for e in found["workers"][:MOST_WORKERS])
+        names = ", ".join(f"{e['worker']}, idle" if e["idle"] else e["worker"] for e in found["workers"][:MOST_WORKERS])
         more = "" if len(found["workers"]) <= MOST_WORKERS else " …"
-        console.print(f"workers: {len(found['workers'])} ({escape(names)}{more})")
+        console.print(f"workers: {len(found['workers'])} ({plain(names)}{more})")
     for e in found["stale"]:
-        console.print(f"[yellow]stale: {e['members']} members; their process (pid {e['pid']}, {e['host']}) is gone[/]")
+        console.print(
+            f"[yellow]stale: {e['members']} members; their process (pid {e['pid']}, {plain(e['host'])}) is gone[/]"
+        )
     for e in found["failed"]:
-        console.print(f"[red]failed: {e['members']} members: {escape(e['message'])}[/]")
+        console.print(f"[red]failed: {e['members']} members: {plain(e['message'])}[/]")
     for e in found["unreadable"]:
-        console.print(f"[red]cannot be read: {escape(e['part'])}: {escape(e['reason'])}[/]")
+        console.print(f"[red]cannot be read: {plain(e['part'])}: {plain(e['reason'])}[/]")
     for name in found["foreign"]:
-        console.print(f"[dim]no part of this store, ignored: {escape(name)}[/]")
+        console.print(f"[dim]no part of this store, ignored: {plain(name)}[/]")
     for e in found["damaged"]:
-        console.print(f"[red]damaged: {escape(e['part'])}: {escape(e['reason'])}; the next run computes it anew[/]")
+        console.print(f"[red]damaged: {plain(e['part'])}: {plain(e['reason'])}; the next run computes it anew[/]")
 
 
 def times_table(rows: Sequence[dict[str, Any]], kinds: Sequence[str], peaks: Sequence[float | None]) -> None:
@@ -218,7 +268,7 @@ def times_table(rows: Sequence[dict[str, Any]], kinds: Sequence[str], peaks: Seq
         shares = [f"{row[kind] / total:.0%}" if total else "–" for kind in kinds]
         share = f" ({rate / peak:.0%})" if rate and peak else ""
         table.add_row(
-            row["run"], f"{total:,.0f}" if total else "–", *shares, f"{rate / 1e9:,.3g}{share}" if rate else "–"
+            plain(row["run"]), f"{total:,.0f}" if total else "–", *shares, f"{rate / 1e9:,.3g}{share}" if rate else "–"
         )
     _console().print(table)
     if any(row["rate"] and row["place"] and not peak for row, peak in zip(rows, peaks, strict=True)):

@@ -7,7 +7,7 @@ from typing import Any
 
 from lopsided.claims.counts import Counts
 from lopsided.report.text import number
-from lopsided.stats.verdict import DECIDED, Claim, Difference
+from lopsided.stats.verdict import COARSE, DECIDED, Claim, Difference
 
 MANY = 1000
 """Seeds beyond which another setting is wanted, not more seeds."""
@@ -50,7 +50,16 @@ def how_decided(claim: Claim) -> str:
     said = [_test(claim), _window(claim), _rivals(claim), _places(claim), _folds(claim), _look(claim)]
     said += [f"best at the end of its sweep: {', '.join(claim.at_edge)}" if claim.at_edge else ""]
     said += ["the runs were too short for a verdict against it" if _too_short(claim) else ""]
-    return "; ".join(filter(None, [*said, versions_text(claim)]))
+    return "; ".join(filter(None, [*said, coarse_text(claim), versions_text(claim)]))
+
+
+def coarse_text(claim: Claim) -> str:
+    """Whether evaluations lie too far apart to know times well."""
+    if claim.coarseness <= COARSE:
+        return ""
+    if claim.coarseness >= 1:
+        return "an arm learned by its first evaluation: evaluate more often"
+    return f"evaluations lie {claim.coarseness:.0%} of the time to learn apart: evaluate more often"
 
 
 def _too_short(claim: Claim) -> bool:
@@ -110,7 +119,7 @@ def claim_rows(claims: Sequence[Claim]) -> list[tuple[str, str, str, str]]:
 
 
 def _with_mark(claim: Claim) -> str:
-    mark = versions_text(claim)
+    mark = "; ".join(filter(None, [coarse_text(claim), versions_text(claim)]))
     return f"{effect_text(claim)} ({mark})" if mark else effect_text(claim)
 
 

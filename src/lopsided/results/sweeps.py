@@ -74,12 +74,13 @@ class Tuned:
         rule's metric."""
         every = {each.name: _times(each, axis, at) for each in self.chosen}
         rows = [(every[arm.name], i) for arm, i in zip(self.chosen, np.flatnonzero(self.judged), strict=True)]
-        return Times(np.array([t.time[i] for t, i in rows]), np.array([t.censored[i] for t, i in rows], bool))
+        gaps = np.array([np.nan if t.gap is None else t.gap[i] for t, i in rows])
+        return Times(np.array([t.time[i] for t, i in rows]), np.array([t.censored[i] for t, i in rows], bool), gaps)
 
     def times_at(self, arm: Arm, axis: Axis = "steps", at: float | None = None) -> Times:
         """Times of the judged members at one arm of the sweep, whatever they chose."""
         found = _times(arm, axis, at)
-        return Times(found.time[self.judged], found.censored[self.judged])
+        return found.chosen(self.judged)
 
     def curve(self, metric: str) -> np.ndarray:
         """(M, T) values of the judged members."""
@@ -193,5 +194,5 @@ def _score(arm: Arm, chooses: np.ndarray) -> Score:
     until = arm.spec.until
     assert until is not None, f"arm {arm.name!r} is swept and has no rule that says when a member has learned"
     times = arm.times_by_its_rule("steps")
-    times = Times(times.time[chooses], times.censored[chooses])
+    times = times.chosen(chooses)
     return score(times, arm.final(until.metric)[chooses], until.at_least is not None)

@@ -69,10 +69,17 @@ def _groups(survey: Survey) -> list[list[Summary]]:
     for part in survey.good:
         chains.setdefault(part.job, []).append(part)
     by_code: dict[str, list[list[Summary]]] = {}
+    known: dict[str, dict[str, str]] = {}
     for chain in chains.values():
         large = len(chain) == 1 and 2 * _size(chain) >= MOST_MEMBERS
-        if chain[-1].final and not large:
-            by_code.setdefault(chain[-1].code, []).append(chain)
+        if not chain[-1].final or large:
+            continue
+        code = chain[-1].code
+        codes = {spec: chain[-1].code_of(spec) for spec in chain[-1].seeds}
+        seen = known.setdefault(code, {})
+        if any(seen.setdefault(spec, each) != each for spec, each in codes.items()):
+            code = canonical(codes)  # one spec has rows of two versions: a part names one of each
+        by_code.setdefault(code, []).append(chain)
     groups = []
     for found in by_code.values():
         group: list[Summary] = []
@@ -114,6 +121,9 @@ def _merge(store: Store, parts: Sequence[Summary], token: str) -> None:
         provenance={"merged": [made[key] for key in sorted(made)]},
         code=parts[-1].code,
         token=token,
+        codes={
+            spec: part.code_of(spec) for part in parts for spec in part.seeds if part.code_of(spec) != parts[-1].code
+        },
     )
     store.commit(merged, lambda file: _copy_rows(store, parts, members, file))
 

@@ -1,8 +1,9 @@
 """What was read of the parts, kept in OUT/index.jsonl so that nobody reads and checks them twice.
 
-A part is read again when the size or a time stamp of its files changed. The status-change time is among them: writing
-into a file changes it, and no user can set it back. The index is only a memory: without it, or with a damaged one,
-everything is read again. Its first line is the checksum of the second.
+A part is a folder, not a link to one, and its files are regular files: what somebody linked into the folder is not
+followed. A part is read again when the size or a time stamp of its files changed. The status-change time is among them:
+writing into a file changes it, and no user can set it back. The index is only a memory: without it, or with a damaged
+one, everything is read again. Its first line is the checksum of the second.
 """
 
 from __future__ import annotations
@@ -11,15 +12,26 @@ import hashlib
 import json
 import os
 import re
+import stat
 import uuid
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-VERSION = 2
+from lopsided.store.files import new_file
+from lopsided.store.paths import plain_path
+from lopsided.store.records import text_of
+
+VERSION = 3
+AT_ONCE = 256
+"""Files of one query."""
 SAVE_EVERY = 20
 """A process that has written the index does so again once this share of the parts, 1 / 20, is new."""
 FOLDER = re.compile(r"[0-9a-f]{16}-[0-9]{12}-[0-9a-z]+")
+
+
+Members = frozenset[tuple[str, int]]
 
 
 class Summary(NamedTuple):
@@ -37,6 +49,11 @@ class Summary(NamedTuple):
     parent: str
     state: str | None
     """Checksum of the checkpoint, if the part was made with one."""
+    codes: dict[str, str] = {}  # noqa: RUF012  (a NamedTuple's default; never changed in place)
+
+    def code_of(self, spec: str) -> str:
+        """Digest of the code that computed a spec's rows."""
+        return self.codes.get(spec, self.code)
 
 
 class Found(NamedTuple):
@@ -64,22 +81,26 @@ class Index:
         self.specs: dict[str, str] = {}
         """Canonical JSON of every spec seen, by content hash."""
 
-    def refresh(self) -> Found:
-        """The parts as they are now; reads only what changed."""
+    def refresh(self, only_new: bool = False) -> Found:
+        """The parts as they are now; reads only what changed. `only_new`: parts that were read before are taken to be
+        as they were, so that only the folder's names are looked at."""
         before = self._load() if self._entries is None else self._entries
         entries, unreadable, foreign, changed = {}, {}, [], 0
-        parts = self._root / "parts"
-        for name in sorted(os.listdir(parts)) if parts.is_dir() else []:
+        parts, new = self._root / "parts", dict[str, Members]()
+        for name in self._names():
             if name.startswith("."):
                 continue
-            if not FOLDER.fullmatch(name):
+            if not FOLDER.fullmatch(name) or (parts / name).is_symlink():
                 foreign.append(name)
                 continue
             known = before.get(name)
+            if known is not None and only_new:
+                entries[name] = known
+                continue
             try:
                 stamp = [_stamp(f"{parts}/{name}/{file}") for file in ("part.json", "rows.parquet")]
                 if known is None or known.stamp != stamp:
-                    known, changed = self._read(parts / name, stamp), changed + 1
+                    known, changed = self._read(parts / name, stamp, new), changed + 1
             except PermissionError:
                 unreadable[name] = "permission denied"
                 continue
@@ -88,9 +109,12 @@ class Index:
                     continue  # set aside just now
                 known = _Entry([], None, f"{Path(error.filename or '').name} is missing")
             except OSError as error:
-                unreadable[name] = str(error.strerror)
+                unreadable[name] = str(error.strerror or error)
                 continue
             entries[name] = known
+        for file, reason in (not_of_their_members(new) if new else {}).items():
+            name = Path(file).parent.name
+            entries[name] = entries[name]._replace(summary=None, reason=reason)
         changed += len(set(before) - set(entries))
         first, self._entries = self._entries is None, entries
         self._unsaved += changed
@@ -100,9 +124,16 @@ class Index:
         damaged = {name: e.reason for name, e in entries.items() if e.summary is None}
         return Found(sound, damaged, unreadable, foreign)
 
-    def _read(self, folder: Path, stamp: list[list[int]]) -> _Entry:
-        """Read and check one part: its text and its rows against their checksums, names against contents."""
-        text = (folder / "part.json").read_text(errors="replace")
+    def _names(self) -> list[str]:
+        try:
+            return sorted(os.listdir(self._root / "parts"))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+
+    def _read(self, folder: Path, stamp: list[list[int]], new: dict[str, Members]) -> _Entry:
+        """Read and check one part: its text and its rows against their checksums, names against contents. A sound one's
+        rows still have to be looked at, for which it is put into `new`."""
+        text = text_of(folder / "part.json")
         try:
             document = json.loads(text)
             part = document["part"]
@@ -119,19 +150,21 @@ class Index:
             for spec, seed in part["members"]:
                 seeds.setdefault(spec, []).append(int(seed))
             numbers = int(part["start"]), int(part["step"]), bool(part["final"]), float(part["seconds"])
-            summary = Summary(folder.name, part["job"], *numbers, seeds, part["code"], part["parent"], state)
+            codes = {str(spec): str(code) for spec, code in part.get("codes", {}).items()}
+            summary = Summary(folder.name, part["job"], *numbers, seeds, part["code"], part["parent"], state, codes)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             return _Entry(stamp, None, f"part.json cannot be read ({type(error).__name__})")
-        with (folder / "rows.parquet").open("rb") as file:
+        with os.fdopen(os.open(folder / "rows.parquet", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
             if hashlib.file_digest(file, "sha256").hexdigest() != checksum:
                 return _Entry(stamp, None, "rows.parquet was altered")
         self.specs |= specs
+        new[str(folder / "rows.parquet")] = frozenset((spec, seed) for spec, many in seeds.items() for seed in many)
         return _Entry(stamp, summary, "")
 
     def _load(self) -> dict[str, _Entry]:
         try:
-            checksum, _, text = (self._root / "index.jsonl").read_bytes().partition(b"\n")
-            if hashlib.sha256(text).hexdigest() != checksum.decode():
+            checksum, _, text = text_of(self._root / "index.jsonl", 2**30).partition("\n")
+            if hashlib.sha256(text.encode()).hexdigest() != checksum:
                 return {}
             data = json.loads(text)
             if data["version"] != VERSION:
@@ -155,12 +188,52 @@ class Index:
         aside = self._root / f".index-{uuid.uuid4().hex}"
         with suppress(OSError):
             try:
-                aside.write_bytes(hashlib.sha256(text).hexdigest().encode() + b"\n" + text)
+                with new_file(aside) as file:
+                    file.write(hashlib.sha256(text).hexdigest().encode() + b"\n" + text)
                 aside.replace(self._root / "index.jsonl")
             finally:
                 aside.unlink(missing_ok=True)
 
 
+def not_of_their_members(parts: Mapping[str, Members]) -> dict[str, str]:
+    """What is wrong with the rows of parts, by file: rows of a member that part.json does not name, or two of one
+    member, step and metric. (Checksums say that rows are what a writer wrote; these say that it wrote no nonsense.)"""
+    import duckdb
+
+    wrong: dict[str, str] = {}
+    files = list(parts)
+    with duckdb.connect() as con:
+        for i in range(0, len(files), AT_ONCE):
+            wrong |= _not_of_their_members(con, {file: parts[file] for file in files[i : i + AT_ONCE]})
+    return wrong
+
+
+def _not_of_their_members(con: Any, parts: Mapping[str, Members]) -> dict[str, str]:
+    import duckdb
+
+    folder = Path(next(iter(parts))).parents[1]
+    wrong: dict[str, str] = {}
+    with plain_path(folder) as plain:
+        names = {f"{plain}/{Path(file).parent.name}/rows.parquet": file for file in parts}
+        try:
+            found = con.execute(
+                "SELECT filename, spec, seed, count(*) > count(DISTINCT (step, metric)) "
+                "FROM read_parquet(?, filename = true, union_by_name = true) GROUP BY filename, spec, seed",
+                [list(names)],
+            ).fetchall()
+        except duckdb.Error:  # one of them is no table: told where rows are read, or found alone
+            return {} if len(parts) == 1 else {k: v for f in parts for k, v in
+                                               _not_of_their_members(con, {f: parts[f]}).items()}  # fmt: skip
+    for name, spec, seed, twice in found:
+        if (spec, seed) not in parts[names[name]]:
+            wrong[names[name]] = "rows.parquet has rows of a member that part.json does not name"
+        elif twice:
+            wrong.setdefault(names[name], "rows.parquet has two rows of one member, step and metric")
+    return wrong
+
+
 def _stamp(file: str) -> list[int]:
-    found = os.stat(file)
+    found = os.lstat(file)
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(f"{Path(file).name} is no regular file")
     return [found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]

@@ -5,15 +5,17 @@
     OUT/failed/<job>.json     the last error of a job, until it succeeds
 
 A lease dies with its process: on the same host at once (the pid is gone or belongs to a later process), elsewhere when
-it was not rewritten for a minute by the file server's clock. A process that was taken for dead and goes on finds
+it was not rewritten for a minute by the file server's clock, and everywhere after ten minutes (a process that was
+stopped, or hangs); in a copy of the folder on one host at once (the lease names the folder that it was made in).
+A process that was taken for dead and goes on finds
 another's token in its lease before its next commit, and stops. Should it commit all the same, nothing is lost: parts
 carry their lease's token in their names (see `store.parts`). Leases save work; they are not what keeps rows right.
 """
 
 from __future__ import annotations
 
-import json
 import os
+import random
 import socket
 import tempfile
 import threading
@@ -23,19 +25,68 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
+
+from pydantic import Field
 
 from lopsided.core.errors import InputError
-from lopsided.store.files import replace_text
+from lopsided.store import records
+from lopsided.store.files import new_file, replace_text
+from lopsided.store.records import Hash, Name, Record, Seed
 from lopsided.store.survey import MemberId
 
 LOG = "LOPSIDED_LOG"
 """Environment variable that names this process's log, for messages about its failures."""
 BEAT_SECONDS = 5.0
 STALE_SECONDS = 60.0
+STOPPED_SECONDS = 600.0
+"""A living process that has not rewritten its lease for so long does not work on it: it was stopped, or hangs."""
 LOCK_PATIENCE = 120.0
+"""Without a change of holder: while others come and go, nobody gives up."""
 MOST_FAILURES = 3
 """Attempts in a row, none of which came further than the one before, after which workers leave a job alone."""
+
+
+class Owner(Record):
+    """A process."""
+
+    host: str
+    pid: int
+    started: str | None
+    folder: str = ""
+    """Which folder it works in: a copy of the folder is another one."""
+
+
+class LeaseRecord(Record):
+    """What a lease file says."""
+
+    job: Name
+    members: tuple[tuple[Hash, Seed], ...]
+    owner: Owner
+    step: int
+    steps: int
+    seconds_left: float | None
+    token: Annotated[str, Field(pattern="^[0-9a-z]{1,32}$")]
+
+    @property
+    def stem(self) -> str:
+        return self.job
+
+
+class FailureRecord(Record):
+    """What a failure's file says."""
+
+    job: Name
+    members: tuple[tuple[Hash, Seed], ...]
+    message: str
+    step: int
+    attempts: int
+    log: str | None
+    owner: Owner
+
+    @property
+    def stem(self) -> str:
+        return self.job
 
 
 class Lease(NamedTuple):
@@ -43,12 +94,17 @@ class Lease(NamedTuple):
 
     job: str
     members: tuple[MemberId, ...]
-    owner: dict[str, Any]
+    owner: Owner
     step: int
     steps: int
     seconds_left: float | None
     token: str
     alive: bool
+
+    @property
+    def host(self) -> str:
+        """Name of the owner's machine."""
+        return self.owner.host.split(":")[0]
 
 
 class LeaseLost(Exception):
@@ -67,20 +123,24 @@ class Leases:
         """Exclusive for an instant; a lock whose holder died is broken."""
         self.folder.mkdir(parents=True, exist_ok=True)
         file = self.folder / ".lock"
-        text = json.dumps(owner())
-        deadline = time.monotonic() + LOCK_PATIENCE
+        holder, since, pause = None, time.monotonic(), 0.01
         while True:
             try:
-                handle = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+                with new_file(file) as opened:
+                    opened.write(owner(self.folder).model_dump_json().encode())
                 break
             except FileExistsError:
                 self._break_if_dead(file)
-                if time.monotonic() > deadline:
-                    raise InputError(f"out: {file} is held by another process; remove it if none is running") from None
-                time.sleep(0.02)
+                now = _stamp_of(file)
+                if now != holder:
+                    holder, since = now, time.monotonic()
+                if time.monotonic() - since > LOCK_PATIENCE:
+                    raise InputError(
+                        f"out: {file} has been held by one process for {LOCK_PATIENCE:.0f} s; it may be stopped"
+                    ) from None
+                time.sleep(pause * (0.5 + random.random()))  # by chance: who waits long is as near as who just came
+                pause = min(2 * pause, 0.2)
         try:
-            os.write(handle, text.encode())
-            os.close(handle)
             yield
         finally:
             with suppress(FileNotFoundError):
@@ -89,14 +149,10 @@ class Leases:
     def all(self) -> list[Lease]:
         """Every lease, dead ones too. A file that is no lease is not one."""
         found = []
-        for file in sorted(self.folder.glob("*.json")):
-            try:
-                data = _read(file) or {}
-                members = tuple((str(spec), int(seed)) for spec, seed in data.pop("members"))
-                data["step"], data["steps"] = int(data["step"]), int(data["steps"])
-                found.append(Lease(members=members, alive=self._alive(file, data["owner"]), **data))
-            except (KeyError, TypeError, ValueError, AttributeError):
-                continue
+        for file, said in records.all_of(self.folder, LeaseRecord):
+            if said is not None:
+                with suppress(OSError):  # released just now
+                    found.append(Lease(**{**dict(said), "alive": self._alive(file, said.owner)}))
         return found
 
     @contextmanager
@@ -111,21 +167,19 @@ class Leases:
 
     def take(self, job: str, members: Sequence[MemberId], steps: int) -> Lease:
         """Write a lease with a new token; call while holding `lock`."""
-        lease = Lease(job, tuple(members), owner(), 0, steps, None, uuid.uuid4().hex[:12], True)
+        token = uuid.uuid4().hex[:12]
+        lease = Lease(job, tuple(members), owner(self.folder), 0, steps, None, token, True)
         self.write(lease)
         return lease
 
     def holds(self, lease: Lease) -> bool:
         """Whether the file still is this lease."""
-        data = _read(self.folder / f"{lease.job}.json")
-        return isinstance(data, dict) and data.get("token") == lease.token
+        said = records.read(self.folder / f"{lease.job}.json", LeaseRecord)
+        return said is not None and said.token == lease.token
 
     def write(self, lease: Lease) -> None:
-        data = lease._asdict()
-        del data["alive"]
-        aside = self.folder / f".{lease.job}.{lease.token}"
-        aside.write_text(json.dumps(data))
-        aside.replace(self.folder / f"{lease.job}.json")
+        said = LeaseRecord(**{name: value for name, value in lease._asdict().items() if name != "alive"})
+        replace_text(self.folder / f"{lease.job}.json", said.model_dump_json())
 
     def release(self, job: str) -> None:
         """Remove a job's lease, whoever holds it."""
@@ -136,41 +190,41 @@ class Leases:
         """Remember a job's error at a step; forgotten when the job succeeds. Returns how many attempts in a row have
         failed without coming further than the one before."""
         self.failed_folder.mkdir(exist_ok=True)
-        before = _read(self.failed_folder / f"{job}.json") or {}
-        furthest = int(before.get("step", -1))
-        further = step > furthest
-        attempts = 1 if further else int(before.get("attempts", 0)) + 1
-        said = {"message": message, "step": max(step, furthest), "attempts": attempts, "log": os.environ.get(LOG)}
-        data = {"job": job, "members": list(members), **said, "owner": owner()}
-        replace_text(self.failed_folder / f"{job}.json", json.dumps(data))
+        before = records.read(self.failed_folder / f"{job}.json", FailureRecord)
+        further = before is None or step > before.step
+        attempts = 1 if before is None or further else before.attempts + 1
+        said = FailureRecord(
+            job=job,
+            members=tuple(members),
+            message=message,
+            step=step if before is None else max(step, before.step),
+            attempts=attempts,
+            log=os.environ.get(LOG),
+            owner=owner(self.failed_folder),
+        )
+        replace_text(self.failed_folder / f"{job}.json", said.model_dump_json())
         return attempts
 
     def forget_failure(self, job: str) -> None:
         with suppress(FileNotFoundError):
             (self.failed_folder / f"{job}.json").unlink()
 
-    def given_up(self) -> dict[MemberId, dict[str, Any]]:
+    def given_up(self) -> dict[MemberId, FailureRecord]:
         """Members of jobs that failed MOST_FAILURES times, and the last failure of each."""
-        often = [f for f in self.failures() if int(f.get("attempts", 1)) >= MOST_FAILURES]
-        return {(str(spec), int(seed)): f for f in often for spec, seed in f["members"]}
+        often = [failure for failure in self.failures() if failure.attempts >= MOST_FAILURES]
+        return {member: failure for failure in often for member in failure.members}
 
-    def failures(self) -> list[dict[str, Any]]:
+    def failures(self) -> list[FailureRecord]:
         """Jobs whose last attempt ended in an error."""
-        found = []
-        for file in sorted(self.failed_folder.glob("*.json")):
-            try:
-                data = _read(file) or {}
-                members = [(str(spec), int(seed)) for spec, seed in data["members"]]
-                found.append({**data, "job": str(data["job"]), "message": str(data["message"]), "members": members})
-            except (KeyError, TypeError, ValueError):
-                continue  # no failure
-        return found
+        return [said for _, said in records.all_of(self.failed_folder, FailureRecord) if said is not None]
 
-    def _alive(self, file: Path, who: dict[str, Any]) -> bool:
-        if who.get("host") == _host():
-            return _start_of(int(who["pid"])) == who["started"]
+    def _alive(self, file: Path, who: Owner) -> bool:
         # A time ahead of the file server's is of before its clock was set back: a living owner soon writes again.
-        return abs(self._age(file)) < STALE_SECONDS
+        age = abs(self._age(file))
+        if who.host == _host():
+            here = who.folder in ("", _name_of(self.folder))
+            return here and age < STOPPED_SECONDS and _start_of(who.pid) == who.started
+        return age < STALE_SECONDS
 
     def _age(self, file: Path) -> float:
         """Seconds since `file` was written, by the clock of the file server."""
@@ -183,14 +237,14 @@ class Leases:
             return time.time() - file.stat().st_mtime
 
     def _break_if_dead(self, file: Path) -> None:
-        who = _read(file)
+        who = records.read(file, Owner)
         # A lock without content was created an instant ago, or its holder died before it could write.
         dead = abs(self._age(file)) > 5.0 if who is None else not self._alive(file, who)
         if dead:
             grave = self.folder / f".broken-{os.getpid()}-{time.monotonic_ns()}"
             with suppress(FileNotFoundError):
                 os.rename(file, grave)  # only one of several breakers succeeds
-                if _read(grave) != who:  # somebody else's fresh lock was hit: give it back
+                if records.read(grave, Owner) != who:  # somebody else's fresh lock was hit: give it back
                     with suppress(FileExistsError):
                         os.link(grave, file)
                 grave.unlink()
@@ -265,14 +319,23 @@ def _start_of(pid: int) -> str | None:
     return "unknown"
 
 
-def owner() -> dict[str, Any]:
-    """This process, as leases name it."""
-    return {"host": _host(), "pid": os.getpid(), "started": _start_of(os.getpid())}
+def owner(folder: Path | None = None) -> Owner:
+    """This process, as leases in a folder name it."""
+    where = "" if folder is None else _name_of(folder)
+    return Owner(host=_host(), pid=os.getpid(), started=_start_of(os.getpid()), folder=where)
 
 
-def _read(file: Path) -> dict[str, Any] | None:
+def _name_of(folder: Path) -> str:
+    """A folder's number on its disk, of which a copy has another one."""
     try:
-        data = json.loads(file.read_text())
-    except (OSError, ValueError, RecursionError):
+        return str(os.stat(folder).st_ino)
+    except OSError:
+        return ""
+
+
+def _stamp_of(file: Path) -> tuple[int, int] | None:
+    try:
+        found = os.lstat(file)
+    except OSError:
         return None
-    return data if isinstance(data, dict) else None
+    return found.st_ino, found.st_mtime_ns

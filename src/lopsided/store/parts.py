@@ -28,7 +28,8 @@ import numpy as np
 
 from lopsided.core.errors import StoreError
 from lopsided.store.files import canonical, digest, replace_text, sync, sync_tree
-from lopsided.store.index import Index, Summary
+from lopsided.store.index import FOLDER, Index, Summary
+from lopsided.store.records import text_of
 from lopsided.store.rows import write_rows
 from lopsided.store.survey import Damage, MemberId, Survey, survey_of
 
@@ -50,11 +51,13 @@ class Part(NamedTuple):
     """Canonical JSON of each spec by its content hash."""
     provenance: dict[str, Any]
     code: str
-    """Digest of the code that computed it."""
+    """Digest of the code that computed its first spec."""
     parent: str = ""
     """Folder of the part that it goes on from; empty: the first one."""
     token: str = "0"
     checksums: dict[str, str] = {}  # noqa: RUF012  (a NamedTuple's default; never changed in place)
+    codes: dict[str, str] = {}  # noqa: RUF012
+    """Digests of those specs, by content hash, that other code computed than the first: another law of skills, say."""
 
     @property
     def folder(self) -> str:
@@ -111,7 +114,7 @@ class Store:
     def require_format(self) -> None:
         """Raise `StoreError` if the folder was written by another version of the format."""
         try:
-            found = json.loads((self.root / "store.json").read_text())["format"]
+            found = json.loads(text_of(self.root / "store.json"))["format"]
         except (FileNotFoundError, NotADirectoryError):
             if any((self.root / "parts").glob("[!.]*-*")):
                 raise StoreError(
@@ -138,6 +141,12 @@ class Store:
         self.require_format()
         return survey_of(self.index.refresh(), self.root / "parts")
 
+    def survey_new(self) -> Survey:
+        """`survey`, where parts that were read before are taken to be as they were: one look at the folder's names."""
+        if self._survey is not None:
+            return self._survey
+        return survey_of(self.index.refresh(only_new=True), self.root / "parts")
+
     def parts(self) -> list[Summary]:
         """All parts that may be read."""
         return self.survey().good
@@ -157,19 +166,26 @@ class Store:
 
     def provenance(self, part: Summary) -> list[dict[str, Any]]:
         """What made a part; several where it was merged from others."""
-        found = json.loads((self.path(part) / "part.json").read_text())["part"]["provenance"]
+        found = json.loads(text_of(self.path(part) / "part.json"))["part"]["provenance"]
         return found.get("merged", [found])
 
     def set_aside(self, damages: Iterable[Damage]) -> None:
-        """Move damaged parts to OUT/damaged, so that they are not looked at again."""
+        """Move damaged parts to OUT/damaged, so that they are not looked at again; where that is another disk, to a
+        hidden name beside the others."""
         for damage in damages:
-            grave = self.root / "damaged" / f"{damage.folder.name}-{uuid.uuid4().hex[:8]}"
-            grave.parent.mkdir(exist_ok=True)
+            name = f"{damage.folder.name}-{uuid.uuid4().hex[:8]}"
             with suppress(FileNotFoundError):  # another process was faster
-                os.rename(damage.folder, grave)
+                try:
+                    (self.root / "damaged").mkdir(exist_ok=True)
+                    os.rename(damage.folder, self.root / "damaged" / name)
+                except OSError as error:
+                    if isinstance(error, FileNotFoundError):
+                        raise
+                    os.rename(damage.folder, damage.folder.with_name(f".damaged-{name}"))
 
-    def resume_point(self, job: str, code: str) -> ResumePoint:
-        """Where to go on with a job: its newest part with a sound checkpoint that this code made."""
+    def resume_point(self, job: str, codes: Mapping[str, str]) -> ResumePoint:
+        """Where to go on with a job: its newest part with a sound checkpoint that this code made. `codes`: digest of
+        the code of each of its specs, by content hash."""
         survey = self.survey()
         parts = [part for part in (*survey.good, *survey.other) if part.job == job]
         if any(part.final for part in parts):
@@ -177,7 +193,7 @@ class Store:
         passed = []
         for part in sorted(parts, key=lambda part: (-part.step, part.folder)):
             state = self.path(part) / "state"
-            if part.code != code:
+            if any(part.code_of(spec) != code for spec, code in codes.items()):
                 passed.append(f"{self.path(part)}: another version of the code made it; not gone on from")
             elif not state.is_dir():
                 passed.append(f"{self.path(part)}: it has no checkpoint to go on from")
@@ -249,7 +265,12 @@ class Store:
     def drop_states(self, part: Part, keep: int) -> None:
         """Remove all but the furthest `keep` states of a part's job. Its own and that of the part before it stay unless
         `keep` is 0: another version of the code may have come further, and cannot be gone on from."""
-        states = sorted((self.root / "parts").glob(f"{part.job}-*/state"))
+        folder = self.root / "parts"
+        names = [
+            name for name in sorted(os.listdir(folder)) if name.startswith(f"{part.job}-") and FOLDER.fullmatch(name)
+        ]
+        parts = [folder / name for name in names if not (folder / name).is_symlink()]
+        states = [each / "state" for each in parts if (each / "state").is_dir() and not (each / "state").is_symlink()]
         own = (part.folder, part.parent) if keep else ()
         for state in states[: max(0, len(states) - keep)]:
             if state.parent.name not in own:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from lopsided.store.index import Summary
 from lopsided.store.leases import Leases
 from lopsided.store.parts import Store
 from lopsided.store.survey import MemberId
@@ -69,19 +70,22 @@ def folder_status(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> dict[
             "step": lease.step,
             "steps": lease.steps,
             "seconds_left": lease.seconds_left,
-            "pid": lease.owner.get("pid"),
-            "host": str(lease.owner.get("host", "")).split(":")[0],
+            "pid": lease.owner.pid,
+            "host": lease.host,
             "specs": sorted({spec for spec, _ in lease.members}),
         }
         (live if lease.alive else stale).append((entry, set(lease.members)))
     failures = leases.failures()
+    ended = {part.job for part in survey.good if part.final}
+    last: dict[str, Summary] = {part.job: part for part in survey.good if part.job not in ended}
+    half = {(spec, n): part.step for part in last.values() for spec, many in part.seeds.items() for n in many}
     rows = []
     for label, members in runs.items():
         wanted = set(members)
         done = {m for m in wanted if m in complete}
         running = {m for _, held in live for m in held} & wanted - done
         dead = {m for _, held in stale for m in held} & wanted - done - running
-        failed = {(s, n) for f in failures for s, n in map(tuple, f["members"])} & wanted - done - running - dead
+        failed = {member for failure in failures for member in failure.members} & wanted - done - running - dead
         left = [e["seconds_left"] for e, held in live if held & wanted and e["seconds_left"] is not None]
         rows.append(
             {
@@ -92,6 +96,8 @@ def folder_status(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> dict[
                 "stale": len(dead),
                 "failed": len(failed),
                 "waiting": len(wanted) - len(done) - len(running) - len(dead) - len(failed),
+                "begun": len((wanted & set(half)) - done),
+                "step": min((half[m] for m in (wanted & set(half)) - done), default=None),
                 "seconds_left": max(left) if left else None,
             }
         )
@@ -100,11 +106,16 @@ def folder_status(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> dict[
         "running": [e for e, _ in live],
         "stale": [e for e, _ in stale],
         "workers": [
-            {"worker": w.job, "pid": w.owner.get("pid"), "host": str(w.owner.get("host", "")).split(":")[0]}
+            {
+                "worker": w.job,
+                "pid": w.owner.pid,
+                "host": w.host,
+                "idle": (w.owner.pid, w.host) not in {(e["pid"], e["host"]) for e, _ in live},
+            }
             for w in Leases(store.root / "workers").all()
             if w.alive
         ],
-        "failed": [{"job": f["job"], "members": len(f["members"]), "message": f["message"]} for f in failures],
+        "failed": [{"job": f.job, "members": len(f.members), "message": f.message} for f in failures],
         "damaged": [{"part": str(d.folder), "reason": d.reason} for d in survey.damaged],
         "unreadable": [{"part": str(d.folder), "reason": d.reason} for d in survey.unreadable],
         "foreign": survey.foreign,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -22,6 +23,12 @@ class ArmRow(NamedTuple):
     arm: str
     recipe: str
     scale: str
+    run: str
+    """Name of the run, as `status` gives it: one recipe at one scale may have several, with changes by hand."""
+    changes: tuple[str, ...]
+    """What was changed by hand."""
+    seeds: int
+    """Seeds of each arm of the run, from 0 on; the folder may have more."""
     spec: str
     coordinates: Mapping[str, Any]
     """The settings in which the arms of the run differ."""
@@ -34,8 +41,8 @@ def connect(
     """A DuckDB connection with three tables; `locked`: that can read nothing but them and write nothing; `only`: that
     knows no other members.
 
-    `rows`: every member that is complete, each once; `members` (spec, seed, job, settings); `arms` (arm, recipe, scale,
-    spec, coordinates).
+    `rows`: every member that is complete, each once; `members` (spec, seed, job, code, runs, settings); `arms` (arm,
+    recipe, scale, run, changes, seeds, spec, coordinates). docs/tables.md has every column.
     """
     import duckdb
 
@@ -43,31 +50,41 @@ def connect(
     members = [(member, job) for member, job in survey.complete.items() if only is None or member in only]
     jobs = {job for _, job in members}
     parts = [part for part in survey.good if part.job in jobs]
+    last, found = {part.job: part for part in parts if part.final}, list(arms)
+    runs: dict[str, list[ArmRow]] = {}
+    for arm in found:
+        runs.setdefault(arm.spec, []).append(arm)
     with duckdb.connect() as con, plain_path(store.root if store.root.is_dir() else store.root.parent) as root:
         _table(con, "members", {
             "spec": [spec for (spec, _), _ in members],
             "seed": np.array([seed for (_, seed), _ in members], np.uint64),
             "job": [job for _, job in members],
+            "code": [last[job].code_of(spec) for (spec, _), job in members],
+            "runs": [
+                json.dumps(list(dict.fromkeys(arm.run for arm in runs.get(spec, ()) if seed < arm.seeds)))
+                for (spec, seed), _ in members
+            ],
             "settings": [store.index.specs.get(spec, "{}") for (spec, _), _ in members],
-        }, "settings")  # fmt: skip
-        found = list(arms)
+        }, {"runs": "JSON::VARCHAR[]", "settings": "JSON"})  # fmt: skip
         _table(con, "arms", {
-            **{name: [getattr(arm, name) for arm in found] for name in ("arm", "recipe", "scale", "spec")},
+            **{name: [getattr(arm, name) for arm in found] for name in ("arm", "recipe", "scale", "run")},
+            "changes": [" ".join(arm.changes) for arm in found],
+            "seeds": np.array([arm.seeds for arm in found], np.uint64),
+            "spec": [arm.spec for arm in found],
             "coordinates": [json.dumps(arm.coordinates) for arm in found],
-        }, "coordinates")  # fmt: skip
+        }, {"coordinates": "JSON"})  # fmt: skip
         _rows(con, [(f"{root}/parts/{part.folder}/rows.parquet", part.job) for part in parts], locked)
         yield con
 
 
-def _table(con: Any, name: str, columns: Mapping[str, Any], as_json: str) -> None:
+def _table(con: Any, name: str, columns: Mapping[str, Any], special: Mapping[str, str]) -> None:
+    """A table of texts and whole numbers; `special`: columns of texts that are something else, as what."""
     typed = {k: v if isinstance(v, np.ndarray) else np.array(v, dtype=object) for k, v in columns.items()}
     con.register(f"_{name}", typed)
-    others = ", ".join(
-        f"{k}::{'UBIGINT' if isinstance(v, np.ndarray) else 'VARCHAR'} AS {k}"
-        for k, v in columns.items()
-        if k != as_json
-    )
-    con.execute(f"CREATE TABLE {name} AS SELECT {others}, {as_json}::VARCHAR::JSON AS {as_json} FROM _{name}")
+    kinds = {k: "UBIGINT" if isinstance(v, np.ndarray) else "VARCHAR" for k, v in columns.items()}
+    kinds |= {k: f"VARCHAR::{kind}" for k, kind in special.items()}
+    chosen = ", ".join(f"{k}::{kind} AS {k}" for k, kind in kinds.items())
+    con.execute(f"CREATE TABLE {name} AS SELECT {chosen} FROM _{name}")
     con.unregister(f"_{name}")
 
 
@@ -81,20 +98,25 @@ def _rows(con: Any, files: list[tuple[str, str]], locked: bool) -> None:
             "file": np.array([file for file, _ in files], dtype=object),
             "job": np.array([job for _, job in files], dtype=object),
         })  # fmt: skip
-        con.execute("CREATE TABLE _parts AS SELECT file::VARCHAR AS file, job::VARCHAR AS job FROM _files")
+        con.execute("CREATE SCHEMA internal")  # SHOW TABLES does not name what is in it
+        con.execute("CREATE TABLE internal.parts AS SELECT file::VARCHAR AS file, job::VARCHAR AS job FROM _files")
         con.unregister("_files")
         con.execute(
             f"CREATE VIEW rows AS SELECT {', '.join(f'r.{name}' for name in COLUMNS)} FROM "
-            f"read_parquet([{names}], filename = true, union_by_name = true) r JOIN _parts p ON r.filename = p.file "
+            f"read_parquet([{names}], filename = true, union_by_name = true) r "
+            "JOIN internal.parts p ON r.filename = p.file "
             "JOIN members m ON r.spec = m.spec AND r.seed = m.seed AND p.job = m.job"
         )
     if locked:
         allowed = ", ".join(f"'{file}'" for file, _ in files)
         con.execute(f"SET allowed_paths = [{allowed}]")
         con.execute("SET enable_external_access = false")
+        con.execute(f"SET memory_limit = '{MOST_MEMORY}'")
         con.execute("SET lock_configuration = true")
 
 
+MOST_MEMORY, MOST_SECONDS = "4GB", 120.0
+"""Of one query: somebody else's rows, or a slip, must not fill the machine."""
 MOST_ROWS = 100_000
 """Rows of an answer that are shown at most."""
 
@@ -113,6 +135,9 @@ def query(store: Store, arms: Iterable[ArmRow], sql: str, most: int = MOST_ROWS)
     import duckdb
 
     with connect(store, arms, locked=True) as con:
+        clock = threading.Timer(MOST_SECONDS, con.interrupt)
+        clock.daemon = True
+        clock.start()
         try:
             statements = con.extract_statements(sql)
             if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
@@ -120,6 +145,10 @@ def query(store: Store, arms: Iterable[ArmRow], sql: str, most: int = MOST_ROWS)
             con.execute(statements[0])
             rows = con.fetchmany(most + 1)
             columns = [column[0] for column in con.description]
+        except duckdb.InterruptException:
+            raise InputError(f"query: stopped after {MOST_SECONDS:.0f} s") from None
         except duckdb.Error as error:
             raise InputError(f"query: {str(error).splitlines()[0] if str(error) else type(error).__name__}") from None
+        finally:
+            clock.cancel()
     return Answer(columns, rows[:most], len(rows) > most)

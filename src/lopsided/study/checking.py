@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lopsided.claims.recipe import Recipe
 from lopsided.core.errors import StoreError
@@ -14,6 +14,7 @@ from lopsided.stats.verdict import Claim
 from lopsided.store.parts import Store
 from lopsided.study.manifest import Manifest
 from lopsided.study.recipe_run import RecipeRun, latest
+from lopsided.study.targets import plain_arms
 from lopsided.study.until_decided import State, looked
 
 
@@ -44,6 +45,8 @@ class Found:
     """The looks of `--until-decided` that decided the claims; None if `results` did."""
     problem: str = ""
     """Why the plan of `--until-decided` that the folder has was passed over."""
+    interim: str = ""
+    """How far an unfinished run is: its report shows the arms that are complete, and no claims."""
 
     @property
     def shown(self) -> Results | None:
@@ -77,6 +80,27 @@ def found_in(asked: RecipeRun, store: Store) -> Found:
         problem = str(error)
     claims = grown.marked(looks.claims if looks else grown.claims(results), store)
     return Found(grown, results, claims, looks, problem)
+
+
+def interim(asked: RecipeRun, store: Store) -> Found | None:
+    """What an unfinished run has: the arms whose members are all complete, without claims; None if there is none."""
+    complete = store.complete()
+    seeds = range(asked.seeds)
+    done = {
+        name: spec
+        for name, spec in asked.arms.items()
+        if all((spec.content_hash(), seed) in complete for seed in seeds)
+    }
+    if not done:
+        return None
+    recipe = plain_arms(asked.recipe.name, done)
+    part = replace(asked, recipe=recipe, arms=done)
+    members = {(spec.content_hash(), seed) for spec in asked.arms.values() for seed in seeds}
+    said = (
+        f"Interim report: {len(done)} of {len(asked.arms)} arms, {len(members & set(complete))} of {len(members)} "
+        "members are complete. Claims are decided at the end."
+    )
+    return Found(part, part.results(store), [], interim=said)
 
 
 def claims_of(recipe: Recipe, manifests: Sequence[Manifest], store: Store) -> Checked:

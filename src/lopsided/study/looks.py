@@ -5,20 +5,32 @@ Nothing is decided from it, and reading it needs no JAX.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
+from typing import Annotated
 
+from pydantic import Field
+
+from lopsided.store import records
 from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
+from lopsided.store.records import Hash, Record, Seed
 from lopsided.store.survey import MemberId
 
 ENDING = ".look"
 
 
+class Look(Record):
+    """One look, and whom it trains."""
+
+    run: Annotated[str, Field(max_length=400)]
+    specs: tuple[Hash, ...]
+    seeds: tuple[Seed, ...]
+
+
 def tell(store: Store, label: str, said: str, specs: Sequence[str], seeds: Sequence[int]) -> None:
     """A look of the run `label` begins: what to call it, and its members."""
-    text = json.dumps({"run": f"{label}, {said}", "specs": list(specs), "seeds": list(seeds)})
-    replace_text(store.root / "plans" / f"{label}{ENDING}", text)
+    found = Look(run=f"{label}, {said}", specs=tuple(specs), seeds=tuple(seeds))
+    replace_text(store.root / "plans" / f"{label}{ENDING}", found.model_dump_json())
 
 
 def end(store: Store, label: str) -> None:
@@ -28,11 +40,5 @@ def end(store: Store, label: str) -> None:
 
 def in_hand(store: Store) -> dict[str, list[MemberId]]:
     """For each `--until-decided` run that is under way, by its name: the members that it trains for its next test."""
-    found = {}
-    for file in sorted((store.root / "plans").glob(f"*{ENDING}")):
-        try:
-            said = json.loads(file.read_text())
-            found[str(said["run"])] = [(str(spec), int(seed)) for spec in said["specs"] for seed in said["seeds"]]
-        except (OSError, ValueError, KeyError, TypeError):
-            continue  # it is only shown
-    return found
+    every = (said for _, said in records.all_of(store.root / "plans", Look, ENDING))
+    return {said.run: [(spec, seed) for spec in said.specs for seed in said.seeds] for said in every if said}

@@ -7,13 +7,18 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
 
 from lopsided.core.flat import flat
+from lopsided.store import records
 from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
+from lopsided.store.records import LONGEST, Hash, Name, Record
 from lopsided.store.survey import MemberId
 from lopsided.store.tables import ArmRow
+from lopsided.study.overrides import split
 
 if TYPE_CHECKING:
     from lopsided.core.arms import ArmSpec
@@ -22,35 +27,65 @@ if TYPE_CHECKING:
 FORMAT = 2
 
 
-class Manifest(NamedTuple):
+class ArmRecord(Record):
+    """One arm of a run."""
+
+    hash: Hash
+    spec: dict[str, Any]
+    """JSON."""
+    coordinates: dict[str, Any]
+    """The settings in which the run's arms differ."""
+    at: dict[str, Any] | None = None
+    """The coordinates that a recipe gives the arm."""
+
+
+class Manifest(Record):
     """One recipe run."""
 
-    recipe: str
-    scale: str
-    seeds: int
+    recipe: Name
+    scale: Name
+    seeds: Annotated[int, Field(ge=1, le=LONGEST)]
     overrides: tuple[str, ...]
-    arms: dict[str, dict[str, Any]]
-    """By name: `hash`, `spec` (its JSON) and `coordinates`, the settings in which the run's arms differ; of a recipe's
-    arms also `at`, the coordinates that the recipe gives them."""
+    arms: dict[str, ArmRecord]
+    """By name."""
     job_size: int | None
     """Members per job at most; None: what the engine says of the spec."""
-    jobs: list[tuple[str, int]]
+    jobs: tuple[tuple[Hash, int], ...]
     """Name and number of members of every job."""
-    format: int = FORMAT
+    format: Literal[2] = FORMAT
+
+    @property
+    def stem(self) -> str:
+        return self.label
 
     @property
     def label(self) -> str:
         """Name of the manifest and of the report's folder."""
         return label_of(self.recipe, self.scale, self.overrides)
 
+    @property
+    def title(self) -> str:
+        """The run as people call it: what was changed by hand, not a digest of it."""
+        return title_of(self.recipe, self.scale, self.overrides)
+
     def members(self) -> list[MemberId]:
         """Names of all members in the store."""
-        return [(arm["hash"], seed) for arm in self.arms.values() for seed in range(self.seeds)]
+        return [(arm.hash, seed) for arm in self.arms.values() for seed in range(self.seeds)]
 
     def rows(self) -> list[ArmRow]:
         """The run's rows of the table `arms`."""
         return [
-            ArmRow(name, self.recipe, self.scale, arm["hash"], arm["coordinates"]) for name, arm in self.arms.items()
+            ArmRow(
+                arm=name,
+                recipe=self.recipe,
+                scale=self.scale,
+                run=self.label,
+                changes=self.overrides,
+                seeds=self.seeds,
+                spec=arm.hash,
+                coordinates=arm.coordinates,
+            )
+            for name, arm in self.arms.items()
         ]
 
 
@@ -60,16 +95,29 @@ def label_of(recipe: str, scale: str, overrides: Sequence[str]) -> str:
     return f"{recipe}-{scale}" + (f"-{changed}" if overrides else "")
 
 
-def arms_of(arms: Mapping[str, Spec], planned: Mapping[str, ArmSpec] | None = None) -> dict[str, dict[str, Any]]:
+def title_of(recipe: str, scale: str, overrides: Sequence[str]) -> str:
+    """Name of a run for people: recipe and scale, and what was changed by hand."""
+    changes = (_changed(each) for each in overrides)
+    return ", ".join([recipe if scale == "laptop" and overrides else f"{recipe}-{scale}", *changes])
+
+
+def _changed(override: str) -> str:
+    """`task.group=D5` as `group=D5`; a key of one word, and one of an arm, stays whole."""
+    arm, setting = split(override)
+    key, equals, value = setting.partition("=")
+    return f"{arm}{': ' if arm else ''}{key.rpartition('.')[2]}{equals}{value}"
+
+
+def arms_of(arms: Mapping[str, Spec], planned: Mapping[str, ArmSpec] | None = None) -> dict[str, ArmRecord]:
     """The arms as a manifest writes them; `planned` has their coordinates in a recipe."""
     coordinates = differing({name: spec.model_dump(mode="json") for name, spec in arms.items()})
     return {
-        name: {
-            "hash": spec.content_hash(),
-            "spec": json.loads(spec.canonical_json()),
-            "coordinates": coordinates[name],
-            **({"at": dict(planned[name].coordinates)} if planned and name in planned else {}),
-        }
+        name: ArmRecord(
+            hash=spec.content_hash(),
+            spec=json.loads(spec.canonical_json()),
+            coordinates=coordinates[name],
+            at=dict(planned[name].coordinates) if planned and name in planned else None,
+        )
         for name, spec in arms.items()
     }
 
@@ -85,25 +133,23 @@ def differing(specs: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 def write(store: Store, manifest: Manifest) -> None:
     folder = store.root / "runs"
     folder.mkdir(exist_ok=True)
-    replace_text(folder / f"{manifest.label}.json", json.dumps(manifest._asdict(), indent=1))
+    replace_text(folder / f"{manifest.label}.json", manifest.model_dump_json(indent=1))
 
 
 def read(store: Store, label: str) -> Manifest | None:
     """The manifest of that label, if there is a sound one."""
-    file = store.root / "runs" / f"{label}.json"
-    return _parse(file) if file.is_file() else None
+    return records.read(store.root / "runs" / f"{label}.json", Manifest)
 
 
 def recorded(store: Store) -> list[Manifest]:
     """Runs that the folder remembers, newest last. A file that is no manifest is named and left out."""
     found = []
-    for file in sorted((store.root / "runs").glob("[!.]*.json"), key=_written):
-        manifest = _parse(file)
+    for file, manifest in records.all_of(store.root / "runs", Manifest):
         if manifest is None:
             print(f"lopsided: {file}: no manifest of this version; left out", file=sys.stderr)
         else:
-            found.append(manifest)
-    return found
+            found.append((_written(file), manifest))
+    return [manifest for _, manifest in sorted(found, key=lambda each: each[0])]
 
 
 def _written(file: Path) -> float:
@@ -111,18 +157,3 @@ def _written(file: Path) -> float:
         return file.stat().st_mtime
     except OSError:
         return 0.0
-
-
-def _parse(file: Path) -> Manifest | None:
-    try:
-        data = json.loads(file.read_text())
-        if data.get("format") != FORMAT:
-            return None
-        data["overrides"] = tuple(map(str, data["overrides"]))
-        data["jobs"] = [(str(name), int(n)) for name, n in data["jobs"]]
-        manifest = Manifest(**data)
-        shaped = all({"hash", "spec", "coordinates"} <= set(arm) for arm in manifest.arms.values())
-        whole = isinstance(manifest.recipe, str) and isinstance(manifest.scale, str) and isinstance(manifest.seeds, int)
-        return manifest if shaped and whole else None
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return None

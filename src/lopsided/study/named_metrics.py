@@ -45,7 +45,8 @@ def measured(spec: Spec) -> dict[str, int] | None:
     program = engine.program_class.of(spec, DEFAULT)
     with program.precision():
         found = jax.eval_shape(program.evaluate, program.state_shape, program.one)
-    return {name: (value.shape[0] if len(value.shape) == 1 else 0) for name, value in found.items()}
+    shapes = {name: jax.tree.leaves(value)[0].shape for name, value in found.items()}  # a count is two numbers
+    return {name: (shape[0] if len(shape) == 1 else 0) for name, shape in shapes.items()}
 
 
 def _plain(spec: Spec, metric: str) -> bool:

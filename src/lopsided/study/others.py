@@ -43,9 +43,11 @@ def _name(at: Mapping[str, Any]) -> str:
 
 def arm_rows(store: Store, manifests: Sequence[Manifest]) -> list[ArmRow]:
     """Rows of the table `arms`, one for each spec that no manifest has."""
-    taken = {arm["hash"] for found in manifests for arm in found.arms.values()}
-    found = others(store.index.specs, taken, (spec for spec, _ in store.complete()))
-    return [ArmRow(arm.name, OTHERS, "", arm.digest, arm.coordinates) for arm in found]
+    taken = {arm.hash for found in manifests for arm in found.arms.values()}
+    complete = store.complete()
+    found = others(store.index.specs, taken, (spec for spec, _ in complete))
+    seeds = 1 + max((seed for _, seed in complete), default=0)
+    return [ArmRow(arm.name, OTHERS, "", OTHERS, (), seeds, arm.digest, arm.coordinates) for arm in found]
 
 
 def members(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> dict[str, list[MemberId]]:
@@ -54,6 +56,6 @@ def members(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> dict[str, l
     taken = {spec for each in runs.values() for spec, _ in each}
     leases = Leases(store.root)
     held = {member for lease in leases.all() for member in lease.members}
-    failed = {(str(spec), int(seed)) for failure in leases.failures() for spec, seed in failure["members"]}
+    failed = {member for failure in leases.failures() for member in failure.members}
     found = sorted(member for member in {*store.complete(), *held, *failed} if member[0] not in taken)
     return {OTHERS: found} if found else {}

@@ -1,8 +1,10 @@
-"""Changes by hand, `--set key=value`: applied to every arm, refused where the recipe compares what they would set."""
+"""Changes by hand: `--set key=value` for every arm, refused where the recipe compares what it would set, and
+`--set "arm: key=value"` for one of them."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,16 +19,39 @@ def overridden(recipe: str, arms: Mapping[str, Spec], overrides: Sequence[str]) 
     """The arms with the changes; raises `InputError` for a change that the recipe cannot stand."""
     if not overrides:
         return dict(arms)
-    changed = {name: apply(spec, overrides) for name, spec in arms.items()}
-    _keep_apart(recipe, arms, overrides)
+    for override in overrides:
+        arm, _ = split(override)
+        if arm and arm not in arms:
+            raise unknown("arm", arm, arms)
+    changed = {name: apply(spec, overrides, name) for name, spec in arms.items()}
+    _keep_apart(recipe, arms, [each for each in overrides if not split(each)[0]])
     _still_different(arms, changed, overrides)
     return changed
 
 
-def apply(spec: Spec, overrides: Sequence[str]) -> Spec:
-    """One spec with the changes."""
+CHANGE = re.compile(r"[A-Za-z_][\w.]*=")
+
+
+def split(override: str) -> tuple[str, str]:
+    """`power law: skills.alpha=1` as the arm and the change; ("", override) for a change of every arm. (Names of arms
+    hold colons and equality signs, too: `N = 32, lr = 0.5`.)"""
+    if not CHANGE.match(override):
+        arm, colon, change = override.partition(": ")
+        while colon and not CHANGE.match(change):
+            more, colon, change = change.partition(": ")
+            arm = f"{arm}: {more}"
+        if colon:
+            return arm, change
+    return "", override
+
+
+def apply(spec: Spec, overrides: Sequence[str], arm: str = "") -> Spec:
+    """One spec with the changes; those of another arm than `arm` are left out."""
     data = spec.model_dump(mode="json")
-    for override in overrides:
+    for whole in overrides:
+        of, override = split(whole)
+        if of not in ("", arm):
+            continue
         path, equals, text = override.partition("=")
         if not equals or not path:
             raise InputError(f"--set {override!r}: valid is key=value, for example optimizer.lr=0.01")
@@ -34,8 +59,8 @@ def apply(spec: Spec, overrides: Sequence[str]) -> Spec:
         *parents, last = path.split(".")
         place: Any = data
         for parent in parents:
-            place = _entry(place, parent, path)
-        _entry(place, last, path)
+            place = _entry(place, parent, path, arm)
+        _entry(place, last, path, arm)
         if isinstance(place, list):
             place[int(last)] = value
         else:
@@ -84,10 +109,12 @@ def _still_different(before: Mapping[str, Spec], after: Mapping[str, Spec], over
         raise InputError("--set until: the recipe says by it which members have learned")
 
 
-def _entry(place: Any, key: str, path: str) -> Any:
+def _entry(place: Any, key: str, path: str, arm: str) -> Any:
     if isinstance(place, dict) and key in place:
         return place[key]
     if isinstance(place, list) and key.isascii() and key.isdigit() and len(key) < 10 and int(key) < len(place):
         return place[int(key)]
     valid = place if isinstance(place, dict) else map(str, range(len(place))) if isinstance(place, list) else ()
-    raise InputError(f"--set {path}: {unknown('key', key, valid)}")
+    of = f" of arm {arm!r}" if arm else ""
+    one = f' For one arm: --set "ARM: {path}=…".' if of and "." in path else ""
+    raise InputError(f"--set {path}: {unknown(f'key{of}', key, valid)}{one}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
-from lopsided.core.code import VERSION, code_digest, outside
+from lopsided.core.code import VERSION, code_digests, outside
 from lopsided.core.spec import Spec
 from lopsided.store.parts import Store
 
@@ -23,18 +23,18 @@ def code_versions(specs: Iterable[Spec], store: Store) -> int:
     for part in store.parts():
         for spec in part.seeds:
             if spec in now:
-                made.setdefault(spec, set()).add(part.code)
+                made.setdefault(spec, set()).add(part.code_of(spec))
     if not made:
         return 1
-    most = max(len(codes) for codes in made.values())
-    return max(most, len({_version(code, now[spec]) for spec, codes in made.items() for code in codes}))
+    most, present = max(len(codes) for codes in made.values()), code_digests(now[spec] for spec in made)
+    return max(most, len({_version(code, present[spec]) for spec, codes in made.items() for code in codes}))
 
 
-def _version(code: str, spec: Spec) -> str:
+def _version(code: str, present: str) -> str:
     """What a digest says of the version that made a spec's rows. Digests of the first rule are of the whole package."""
     if not code.startswith(VERSION):
         return code
-    return "now" if code == code_digest(spec) else "earlier"
+    return "now" if code == present else "earlier"
 
 
 def say_rows_of_the_first_rule(specs: Iterable[Spec], store: Store) -> None:
@@ -58,9 +58,9 @@ def warn_of_older_rows(specs: Iterable[Spec], store: Store) -> None:
     if not own:
         return
     survey = store.survey()
-    code = {part.job: part.code for part in survey.good if part.final}
-    now = {name: code_digest(spec) for name, spec in own.items()}
-    older = [name for (name, _), job in survey.complete.items() if name in own and code[job] != now[name]]
+    code = {(part.job, spec): part.code_of(spec) for part in survey.good if part.final for spec in part.seeds}
+    now = code_digests(own.values())
+    older = [name for (name, _), job in survey.complete.items() if name in own and code[job, name] != now[name]]
     if older:
         files = sorted({file for name in set(older) for file in outside(own[name])})
         what = (

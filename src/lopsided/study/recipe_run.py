@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
@@ -69,6 +70,11 @@ class RecipeRun:
         """Name of the manifest and the report's folder."""
         return manifest.label_of(self.recipe.name, self.scale, self.overrides)
 
+    @property
+    def title(self) -> str:
+        """The run as people call it."""
+        return manifest.title_of(self.recipe.name, self.scale, self.overrides)
+
     def train(
         self,
         store: Store,
@@ -87,13 +93,25 @@ class RecipeRun:
             members = cut(wanted_members(specs, self.seeds), job_size)
             jobs += [(job_name(map(member_id, job)), len(job)) for job in members]
             arms = manifest.arms_of(now.arms, now.planned)
-            found = Manifest(self.recipe.name, self.scale, self.seeds, self.overrides, arms, job_size, jobs)
+            found = Manifest(
+                recipe=self.recipe.name,
+                scale=self.scale,
+                seeds=self.seeds,
+                overrides=self.overrides,
+                arms=arms,
+                job_size=job_size,
+                jobs=tuple(jobs),
+            )
             manifest.write(store, found)
             request = Request(specs, self.seeds, store, progress, execution, stop or threading.Event(), job_size)
             done = done.plus(runner(request))
             results = now.results(store.as_of_now()) if now.may_grow else None
             longer = now.longer(results) if results is not None else None
             specs = [] if longer is None else [spec for name, spec in longer.arms.items() if name not in now.arms]
+            if specs and longer is not None:
+                print(
+                    f"lopsided: a best setting lies at the end of its sweep; added: {_added(longer)}", file=sys.stderr
+                )
             now = longer or now
         return done
 
@@ -124,7 +142,7 @@ class RecipeRun:
         known = {spec.content_hash() for spec in self.arms.values()}
         added = {}
         for each in beyond(results, self.planned):
-            spec = apply(each.spec, self.overrides)
+            spec = apply(each.spec, self.overrides, each.name)
             if spec.content_hash() not in known:  # a change by hand may have set what is swept
                 added[each.name] = each._replace(spec=spec)
         if not added:
@@ -177,6 +195,17 @@ class RecipeRun:
         return all(len(arm.steps) >= self.recipe.least_evaluations for arm in results.arms.values())
 
 
+def _added(run: RecipeRun) -> str:
+    """The settings of a run's last round: `lr = 2.88 (3 arms)`."""
+    counts = Counter(
+        f"{key} = {value:.3g}"
+        for each in run.rounds[-1].values()
+        for key, value in each.coordinates.items()
+        if key in each.swept and isinstance(value, int | float)
+    )
+    return ", ".join(f"{setting} ({n} arms)" if n > 1 else setting for setting, n in sorted(counts.items()))
+
+
 def prepare(target: str, scale: str, seeds: int | None, overrides: Sequence[str]) -> RecipeRun:
     """What `lopsided run TARGET` means."""
     if scale not in SCALES:
@@ -207,7 +236,7 @@ def of_manifest(found: Manifest) -> RecipeRun:
             arms = {}
         if _same(arms, found, _swept(recipe, scale)):
             return RecipeRun(recipe, scale, arms, found.seeds, found.overrides)
-    arms = {name: Spec.parse(arm["spec"]) for name, arm in found.arms.items()}
+    arms = {name: Spec.parse(arm.spec) for name, arm in found.arms.items()}
     return RecipeRun(plain_arms(found.recipe, arms), scale, arms, found.seeds, found.overrides)
 
 
@@ -217,7 +246,7 @@ def _swept(recipe: Recipe, scale: ScaleName) -> bool:
 
 def _same(arms: Mapping[str, Spec], found: Manifest, swept: bool) -> bool:
     """Whether a manifest is of these arms, and of what was added to their sweeps; their names may have changed."""
-    ours, theirs = {s.content_hash() for s in arms.values()}, {arm["hash"] for arm in found.arms.values()}
+    ours, theirs = {s.content_hash() for s in arms.values()}, {arm.hash for arm in found.arms.values()}
     return ours == theirs or (swept and ours < theirs)
 
 

@@ -29,11 +29,21 @@ def write_report(store: Store, runs: Sequence[Found], page: Path) -> Path:
             if results is None:
                 continue
             figure = asked.figure(results)
-            folder = page.parent if page.parent.name == asked.label else page.parent / asked.label
+            # A run's own page has its pictures beside it; a page of several has one folder for all of theirs.
+            own = page.parent.name == asked.label
+            folder = page.parent if own else page.parent / f"{page.stem}-files" / asked.label
             folder.mkdir(parents=True, exist_ok=True)
             save(figure, folder / "figure")
             section = Section(
-                asked.recipe, results, found.claims, found.judged_by, figure, asked.overrides, made(store, asked)
+                asked.recipe,
+                results,
+                found.claims,
+                found.judged_by,
+                figure,
+                asked.overrides,
+                made(store, asked),
+                asked.title,
+                found.interim,
             )
             sections.append(section)
         return write(sections, page)

@@ -31,6 +31,10 @@ def find(target: str) -> Recipe:
         return _from_python(Path(target))
     if target.endswith(".json"):
         return _from_json(Path(target))
+    if Path(target).is_dir():
+        raise InputError(f"{target!r} is a folder: give it by --out {target}, and the name of a recipe")
+    if Path(target).suffix and Path(target).is_file():
+        raise InputError(f"{target!r}: valid is the name of a recipe, a recipe file (.py) or a spec (.json)")
     return registry.lookup("recipe", target)
 
 
@@ -63,8 +67,6 @@ def plain_curves(title: str, results: Results) -> Figure:
 
 
 def _from_json(path: Path) -> Recipe:
-    name = f"spec-{path.stem}"
-    _require_name(name, path)
     if not path.exists():
         raise InputError(f"spec file {str(path)!r}: not found")
     try:
@@ -74,9 +76,13 @@ def _from_json(path: Path) -> Recipe:
             raise InputError(f"spec file {str(path)!r}: {error}") from None
         raise InputError(f"spec file {str(path)!r}: cannot be read as JSON ({error})") from None
     try:
-        return plain_arms(name, {"spec": Spec.parse(data)})
+        spec = Spec.parse(data)
     except RecursionError:
         raise InputError(f"spec file {str(path)!r}: too deeply nested") from None
+    # Two files of one name, or one that was edited, are two runs: neither report replaces the other.
+    name = f"spec-{path.stem}-{spec.content_hash()[:8]}"
+    _require_name(name, path)
+    return plain_arms(name, {"spec": spec})
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -94,6 +100,11 @@ def _from_python(path: Path) -> Recipe:
     if not isinstance(recipe, Recipe):
         raise InputError(f"recipe file {str(path)!r}: has to define `recipe`, a lopsided.recipe.Recipe")
     _require_name(recipe.name, path)
+    if recipe.name in registry.registered("recipe"):
+        raise InputError(
+            f"recipe file {str(path)!r}: a recipe of this package is called {recipe.name!r}, and one report would "
+            "replace the other; give yours another name"
+        )
     return recipe
 
 

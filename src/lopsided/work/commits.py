@@ -26,8 +26,17 @@ class Commits:
     """One at a time, in order; an error of one is raised by the next, or by `wait`. Use as a context manager: at its
     end everything is on disk."""
 
-    def __init__(self, store: Store, members: Sequence[Member], execution: Execution, holder: Holder, code: str):
-        self.store, self.members, self.execution, self.holder, self.code = store, members, execution, holder, code
+    def __init__(
+        self,
+        store: Store,
+        members: Sequence[Member],
+        execution: Execution,
+        holder: Holder,
+        codes: Mapping[str, str],
+    ):
+        self.store, self.members, self.execution, self.holder = store, members, execution, holder
+        self.code = codes[member_id(members[0])[0]]
+        self._codes = {spec: code for spec, code in codes.items() if code != self.code}
         self._specs = {member_id(m)[0]: m.spec.canonical_json() for m in members}
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="commit")
         self._last: Future[None] | None = None
@@ -75,6 +84,7 @@ class Commits:
             code=self.code,
             parent=parent,
             token=self.holder.lease.token,
+            codes=self._codes,
         )
         state = None if final else engine.saved()
         self._last = self._pool.submit(self._write, part, rows, state, taken)

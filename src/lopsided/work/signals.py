@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from lopsided.core.errors import InputError
+from lopsided.core.errors import InputError, Stopped
 
 PATIENCE = 3.0
 """Seconds that Python has to end by its own means after a second SIGINT. Then the process is ended; what was committed
@@ -41,6 +41,7 @@ def _asked_by_signals() -> Iterator[threading.Event]:
         if stop.is_set() and number == signal.SIGINT:
             raise KeyboardInterrupt
         stop.set()
+        Stopped.exit_code = 128 + number
         print("\nlopsided: committing what is computed, then stopping …", file=sys.stderr, flush=True)
 
     wanted: dict[signal.Signals, Any] = {signal.SIGINT: ask, signal.SIGTERM: ask}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lopsided.core.code import code_digest, look_again
+from lopsided.core.code import code_digests, look_again
 from lopsided.core.engine import Engine, Evaluated, Member
 from lopsided.core.errors import Stopped
 from lopsided.core.execution import DEFAULT, Execution
@@ -88,6 +88,8 @@ class _Work:
         self.leases = Leases(self.store.root)
         self.failed_in_a_row = 0
         self.all_effort, self.own_effort = effort(self.wanted), 0.0
+        self.computing, self.compiling, self.jobs_done, self.jobs_left = 0.0, 0.0, 0, 0
+        self.in_hand: tuple[Engine, float] | None = None
         self.backlog = 0.0
         """Effort that is missing outside the job in hand."""
 
@@ -118,9 +120,9 @@ class _Work:
                 if self.stop.wait(WAIT_SECONDS):
                     raise Stopped
 
-    def missing(self) -> list[Member]:
-        """Wanted members that no sound part completes."""
-        complete = self.store.complete()
+    def missing(self, only_new: bool = False) -> list[Member]:
+        """Wanted members that no sound part completes. `only_new`: see `Store.survey_new`."""
+        complete = (self.store.survey_new() if only_new else self.store.survey()).complete
         return [m for m in self.wanted if member_id(m) not in complete]
 
     def _clean(self) -> None:
@@ -129,22 +131,30 @@ class _Work:
         with self.leases.lock():
             if not any(lease.alive for lease in self.leases.all()):
                 self.store.sweep()
-            damages = self.store.survey().damaged
-            for damage in damages:
-                print(f"lopsided: {damage.folder}: {damage.reason}; set aside, computed anew", file=sys.stderr)
-            self.store.set_aside(damages)
+        damages = self.store.survey().damaged
+        for damage in damages:
+            print(f"lopsided: {damage.folder}: {damage.reason}; set aside, computed anew", file=sys.stderr)
+        self.store.set_aside(damages)
 
     def _lease(self, jobs: Sequence[Sequence[Member]]) -> tuple[list[Member], Lease | None, int]:
-        """The next job that nobody else works on, its lease, and how many members are missing altogether."""
+        """The next job that nobody else works on, its lease, and how many members are missing altogether.
+
+        The folder is looked through before the lock, which is then held for a look at its names alone: 10,000 parts on
+        a slow disk take seconds, and with those under the lock half of 20 processes gave up waiting for it.
+        """
+        self.missing()
         with self.leases.lock():
-            missing = {member_id(m) for m in self.missing()} - self._given_up()
+            missing = {member_id(m) for m in self.missing(only_new=True)} - self._given_up()
             leases = self.leases.all()
             for lease in leases:
                 if not lease.alive and not missing & set(lease.members):
                     self.leases.release(lease.job)  # its process died between its last commit and its release
             taken = {member for lease in leases if lease.alive for member in lease.members}
             left = [m for m in self.wanted if member_id(m) in missing]
-            self.backlog = effort(left)
+            self.backlog, self.jobs_left = (
+                effort(left),
+                sum(any(member_id(m) in missing for m in job) for job in jobs) - 1,
+            )
             for whole in self._unlucky_last(jobs):
                 if job := [m for m in whole if member_id(m) in missing and member_id(m) not in taken]:
                     ids = [member_id(m) for m in job]
@@ -161,7 +171,7 @@ class _Work:
         """Jobs that failed come after the others: one that kills its worker must not stop the rest."""
         if not self.keep_going:
             return jobs
-        failed = {(str(spec), int(seed)) for f in self.leases.failures() for spec, seed in f["members"]}
+        failed = {member for failure in self.leases.failures() for member in failure.members}
         return sorted(jobs, key=lambda job: member_id(job[0]) in failed) if failed else jobs
 
     def _died(self, job: str, leases: Sequence[Lease]) -> bool:
@@ -169,7 +179,7 @@ class _Work:
         dead = next((lease for lease in leases if lease.job == job and not lease.alive), None)
         if dead is None or not self.keep_going:
             return False
-        who = f"its process died (pid {dead.owner.get('pid')}, {str(dead.owner.get('host', '')).split(':')[0]})"
+        who = f"its process died (pid {dead.owner.pid}, {dead.host})"
         self.leases.release(job)
         return self.leases.record_failure(job, dead.members, who, dead.step) >= MOST_FAILURES
 
@@ -204,8 +214,8 @@ class _Work:
         self._show(members, 0, 0, None)
         clock, job = Clock(), holder.lease.job
         engine = engine_for(members[0].spec, self.execution)(members, self.execution)
-        code = code_digest(engine.spec)
-        found = self.store.resume_point(job, code)
+        codes = code_digests({id(member.spec): member.spec for member in members}.values())
+        found = self.store.resume_point(job, codes)
         if found.finished:
             raise LeaseLost(job)
         for reason in found.passed:
@@ -214,11 +224,15 @@ class _Work:
         if found.part is not None:
             committed, parent = self._restore(engine, found.part)
         first = engine.position
+        began = time.perf_counter()
         engine.compile()
         clock.compiled(engine)
-        with Commits(self.store, members, self.execution, holder, code) as commits:
+        self.compiling += time.perf_counter() - began
+        self.jobs_done, self.in_hand = self.jobs_done + 1, (engine, engine.seconds)
+        with Commits(self.store, members, self.execution, holder, codes) as commits:
             diverged = self._to_the_end(members, engine, commits, clock, committed, parent)
         self.own_effort += effort(members, engine.spec.steps - first)
+        self.computing, self.in_hand = self._computing(), None
         if self.stop.is_set():
             raise Stopped
         return diverged
@@ -263,12 +277,21 @@ class _Work:
         engine.restore(part.step, part.seconds, state)
         return part.step, part.folder
 
+    def _computing(self) -> float:
+        """Seconds that engines have computed, the job in hand included; compilation is none of them."""
+        if self.in_hand is None:
+            return self.computing
+        engine, before = self.in_hand
+        return self.computing + engine.seconds - before
+
     def _show(self, members: Sequence[Member], step: int, first: int, evaluated: Evaluated | None) -> float | None:
-        """Tell the caller how far `members` are, having begun at `first`; returns the estimated seconds left."""
+        """Tell the caller how far `members` are, having begun at `first`; returns the estimated seconds left: at the
+        speed of what was computed, and with a compilation for each job to come."""
         own = self.own_effort + effort(members, step - first)
         rest = self.backlog + effort(members) - effort(members, step)
         seconds = time.perf_counter() - self.began
-        left = rest * seconds / own if own else None
+        compiling = self.jobs_left * self.compiling / max(self.jobs_done, 1)
+        left = rest * self._computing() / own + compiling if own else None
         if self.progress is not None and (evaluated is not None or step == first):
             steps = members[0].spec.steps if members else 0
             done = 1 - rest / max(self.all_effort, 1)

@@ -8,6 +8,7 @@ from typing import Any
 from dash import Dash, Input, Output, dcc, html
 
 from lopsided.claims.counts import counts
+from lopsided.explore.folder import Folder
 from lopsided.explore.pages.parts import COLOURS, KEPT, choose, labelled, table, verdict
 from lopsided.explore.verdicts import Checked, Verdicts
 from lopsided.report.text import number
@@ -39,7 +40,7 @@ def layout(verdicts: Verdicts) -> list[Any]:
     ]
 
 
-def register(app: Dash, verdicts: Verdicts, address: str) -> None:
+def register(app: Dash, verdicts: Verdicts, folder: Folder, address: str) -> None:
     """What the filters do."""
 
     @app.callback(
@@ -69,9 +70,23 @@ def register(app: Dash, verdicts: Verdicts, address: str) -> None:
     def show(_: Any, chosen: list[str], paper: str, grade: str, words: str) -> tuple[Any, Any]:
         kept = [_kept(row, set(chosen), paper, grade, words or "") for row in verdicts.recipes.values()]
         found = [(row, claims) for row, claims in kept if claims]
+        if not found and all(claim.verdict == "not run" for row in verdicts.recipes.values() for claim in row.claims):
+            return _runs(folder, address), None
         if not found:
             return html.P("No claim fits these filters."), None
         return _matrix(found), [_claims(row, claims, address) for row, claims in found]
+
+
+def _runs(folder: Folder, address: str) -> html.Div:
+    """What the folder has where no claim is decided: recipes of somebody's own, changed runs, unfinished ones, what
+    programs trained."""
+    done = {row["run"]: f"{row['done']} of {row['members']} members" for row in folder.status.get("runs", ())}
+    lines = [
+        html.Li([dcc.Link(run.title or label, href=f"{address}run?run={label}"), f" {done.get(label, '')}"])
+        for label, run in folder.runs.items()
+    ]
+    said = "No claim is decided here. What this folder has:" if lines else "This folder holds no run yet."
+    return html.Div([html.P(said), html.Ul(lines)])
 
 
 def _kept(row: Checked, chosen: set[str], paper: str, grade: str, words: str) -> tuple[Checked, list[int]]:

@@ -21,13 +21,16 @@ EACH = "arm"
 def layout(folder: Folder, search: str) -> list[Any]:
     """What is drawn on top, the other controls beside the picture."""
     runs = list(folder.runs)
+    names = named(folder)
     asked = parse_qs(search.lstrip("?")).get("run", [""])[0]
     if not runs and not asked:
         return [html.P("This folder holds no run yet. The view “try” starts a small one.")]
     log = dcc.Checklist(id="run-log", options=["x", "y"], value=[], inline=True, className="radio", **KEPT)
     threshold = dcc.Input(id="run-threshold", type="number", debounce=True, step="any")
     first = [
-        labelled("Run", choose("run-label", [*runs, *([asked] if asked not in ("", *runs) else [])], asked or runs[0])),
+        labelled(
+            "Run", choose("run-label", [*names, *([asked] if asked not in ("", *runs) else [])], asked or runs[0])
+        ),
         labelled("Metric", choose("run-metric", [], None)),
         labelled("Picture", pick("run-chart", CHARTS, "curves")),
     ]
@@ -65,6 +68,11 @@ def layout(folder: Folder, search: str) -> list[Any]:
     return [html.Div(first, className="controls"), split, *hidden]
 
 
+def named(folder: Folder) -> list[dict[str, str]]:
+    """The folder's runs as a drop-down shows them: by what was changed, not by a digest of it."""
+    return [{"label": run.title or label, "value": label} for label, run in folder.runs.items()]
+
+
 def register(app: Dash, folder: Folder) -> None:
     """What the controls do."""
     _register_controls(app, folder)
@@ -88,10 +96,10 @@ def _register_controls(app: Dash, folder: Folder) -> None:
         State("run-label", "value"),
         State("run-label", "options"),
     )
-    def tick(_: Any, seen: Any, label: str, known: list[str]) -> Any:
+    def tick(_: Any, seen: Any, label: str, known: list[Any]) -> Any:
         """Draw again when more can be read; name runs that are new."""
         now = [folder.mirror.version, len(folder.runs)]
-        runs = [*folder.runs, *([label] if label not in folder.runs else [])]
+        runs = [*named(folder), *([label] if label not in folder.runs else [])]
         return no_update if seen == now else now, no_update if runs == known else runs
 
     @app.callback(

@@ -1,0 +1,111 @@
+"""The page of `lopsided compare`: a table of arms, the verdicts, curves, times and differences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lopsided.figures.panels import PALETTE, Line, Panel, over_members
+from lopsided.report.html import write_page
+from lopsided.report.plotly_draw import panel_html
+from lopsided.report.words import effect_text, how_decided
+from lopsided.stats.crossing import Track, crossings
+
+POINTS = 200
+"""Places at which curves with evaluations of their own are drawn together."""
+
+
+def write_comparison(path: Path, runs: Any, data: Mapping[str, Any], verdicts: Mapping[str, Any]) -> Path:
+    """Write the page. `runs` are a `lopsided.Runs`, `verdicts` by arm, `data` what the command prints as JSON."""
+    arms = [row["arm"] for row in data["arms"]]
+    every = {arm: runs.curves(arm, data["metric"], data["axis"]) for arm in arms}
+    panels = [curves(every, data), *([times(every, data)] if data["at"] is not None else []), differences(verdicts)]
+    shown = [
+        {
+            "arm": arm,
+            "verdict": verdict.verdict,
+            "claim": verdict.claim.claim,
+            "effect": effect_text(verdict.claim),
+            "test": f"{how_decided(verdict.claim)}; {verdict.claim.members} runs",
+            "notes": verdict.notes,
+        }
+        for arm, verdict in verdicts.items()
+    ]
+    return write_page(
+        path,
+        "compare.html.jinja",
+        data=data,
+        verdicts=shown,
+        latex=latex(data),
+        panels=[panel_html(panel, i == 0) for i, panel in enumerate(panels)],
+    )
+
+
+def curves(every: Mapping[str, Any], data: Mapping[str, Any]) -> Panel:
+    """Medians over runs with their range, at places between the runs' own evaluations."""
+    lines = []
+    for arm, found in every.items():
+        axis = np.unique(np.concatenate([track.axis for track in found.tracks]))
+        axis = axis if len(axis) <= POINTS else np.linspace(axis[0], axis[-1], POINTS)
+        values = np.array([_at(track, axis) for track in found.tracks])
+        lines.append(over_members(arm, axis, values, len(lines)))
+    marks = {} if data["at"] is None else {f"{data['at']:g}": data["at"]}
+    return Panel("Curves", data["axis"], data["metric"], lines, marks=marks)
+
+
+def _at(track: Track, axis: np.ndarray) -> np.ndarray:
+    """A run's values between its evaluations; NaN where it has none yet, or none any more."""
+    inside = (axis >= track.axis[0]) & (axis <= track.axis[-1])
+    return np.where(inside, np.interp(axis, track.axis, track.value), np.nan)
+
+
+def times(every: Mapping[str, Any], data: Mapping[str, Any]) -> Panel:
+    """A point for each run: when it was there; grey, at its end, for one that was not."""
+    falling = any(v < 0 for found in every.values() for t in found.tracks for v in [t.value[-1] - t.value[0]])
+    lines = []
+    for number, (arm, found) in enumerate(every.items()):
+        there = crossings(found.tracks, data["at"], falling)
+        place = number + 1 + np.linspace(-0.2, 0.2, len(there.time))
+        for kind, which in (("", ~there.censored), (", not there by", there.censored)):
+            if which.any():
+                colour = "#999999" if kind else PALETTE[number % len(PALETTE)]
+                own = there.time[which]
+                lines.append(Line(arm + kind, place[which], own, own, own, colour, "points"))
+    return Panel(f"{data['axis'].capitalize()} to {data['at']:g}", "arm", data["axis"], lines)
+
+
+def differences(verdicts: Mapping[str, Any]) -> Panel:
+    """The effect of each verdict with its interval."""
+    lines = []
+    for number, (arm, verdict) in enumerate(verdicts.items()):
+        effect, (low, high) = verdict.claim.effect, verdict.claim.interval
+        if effect is not None:
+            down, up = (np.array([effect if end is None else end]) for end in (low, high))
+            place, middle = np.array([number + 1.0]), np.array([effect])
+            lines.append(Line(arm, place, middle, down, up, PALETTE[number % len(PALETTE)], "points"))
+    ratio = any(verdict.claim.ratio for verdict in verdicts.values())
+    unit = next((verdict.claim.estimand for verdict in verdicts.values() if verdict.claim.estimand), "effect")
+    return Panel("Effects", "arm", unit, lines, marks={"none": 1.0 if ratio else 0.0})
+
+
+def latex(data: Mapping[str, Any]) -> str:
+    """Rows of a table for a paper."""
+    lines = []
+    for row in data["arms"]:
+        name = (
+            row["arm"]
+            .replace("\\", "/")
+            .replace("_", r"\_")
+            .replace("&", r"\&")
+            .replace("%", r"\%")
+            .replace("#", r"\#")
+        )
+        cells = [name, str(row["runs"]), f"{row['median']:.4g} [{row['low']:.4g}, {row['high']:.4g}]"]
+        if "time" in row:
+            low, high = (f"{end:.4g}" if np.isfinite(end) else r"$\infty$" for end in row["interval"])
+            cells.append((f"{row['time']:.4g}" if np.isfinite(row["time"]) else "--") + f" [{low}, {high}]")
+        lines.append(" & ".join(cells) + r" \\")
+    return "\n".join(lines)
