@@ -68,7 +68,7 @@ def test_flags_are_frozen():
 
     flags = {}
     commands = ("list", "run", "sample", "cost", "advise", "explore", "worker", "report", "check", "query", "status")
-    for name in (*commands, "compact", "doctor"):
+    for name in (*commands, "compact", "compare", "new", "doctor"):
         collected = app[name].assemble_argument_collection()
         flags[name] = sorted(n for a in collected for n in a.names if n.startswith("-"))
     assert flags == {
@@ -97,11 +97,16 @@ def test_flags_are_frozen():
         "advise": ["--budget", "--json", "--out", "--rates", "--samples", "--skill", "--target", "--train"],
         "explore": ["--port"],
         "worker": ["--idle", "--out", "--stop"],
-        "report": ["--output", "-o"],
+        "report": ["--out", "--output", "-o"],
         "check": ["--json", "--out"],
         "query": ["--json", "--out"],
-        "status": ["--json", "--times"],
-        "compact": ["--json"],
+        "status": ["--json", "--out", "--times"],
+        "compact": ["--json", "--out"],
+        "compare": [
+            *("--arm-from", "--at", "--axis", "--baseline", "--json", "--metric", "--output", "--pattern", "--run"),
+            *("--seconds", "--seed-from", "--step", "--target", "-o"),
+        ],
+        "new": ["--from"],
         "doctor": [],
     }
 

@@ -120,7 +120,11 @@ def test_only_the_recipe_s_own_metric_has_a_threshold():
     assert curves.rule(found, "train/loss", None, True) is None
     assert curves.rule(found, "train/loss", 0.3, curves.falls([found])) == (0.3, True)
     assert curves.times(found, "steps", 0.1, True).time.tolist() == [2]
-    plane = runs.of_manifest(Manifest("plane-strength-frequency", "smoke", 1, (), {}, None, []))
+    plane = runs.of_manifest(
+        Manifest(
+            recipe="plane-strength-frequency", scale="smoke", seeds=1, overrides=(), arms={}, job_size=None, jobs=()
+        )
+    )
     assert (plane.metric, plane.threshold) == ("population/loss", None)
 
 

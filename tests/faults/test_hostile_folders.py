@@ -15,7 +15,8 @@ from lopsided.core.errors import InputError
 from lopsided.core.spec import Spec
 from lopsided.executors import orders
 from lopsided.executors.base import Executor
-from lopsided.report.text import plain, printable
+from lopsided.report.console import plain
+from lopsided.report.text import printable
 from lopsided.store import records
 from lopsided.store.index import Index
 from lopsided.store.leases import FailureRecord, LeaseRecord, Leases, Owner

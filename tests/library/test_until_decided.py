@@ -318,7 +318,12 @@ def test_check_says_that_a_plan_was_passed_over(tmp_path, capsys):
     store = Store(tmp_path)
     store.require_writable()
     arms = manifest.arms_of(find("norm-growth").specs("laptop"))
-    manifest.write(store, manifest.Manifest("norm-growth", "laptop", 1, (), arms, None, []))
+    manifest.write(
+        store,
+        manifest.Manifest(
+            recipe="norm-growth", scale="laptop", seeds=1, overrides=(), arms=arms, job_size=None, jobs=()
+        ),
+    )
     plan = Plan(first=1, arms=(), others=(), at_edges=(), best=(), claims=("another",), looks=LOOKS, arms_hash="")
     (tmp_path / "plans").mkdir()
     (tmp_path / "plans" / "norm-growth-laptop.json").write_text(json.dumps(asdict(plan)))

@@ -81,6 +81,7 @@ class Comparison:
     verdict says which. `paired`: whether members of both sides that have one seed are compared with one another; left
     out, they are where both sides have the same named seeds. `held`: a goal counts as reached at the first evaluation
     at which it is, and still is at the next one; otherwise times lie between evaluations (`lopsided.stats.crossing`).
+    `small`: whether a difference of times that is certainly below 25 % is called negligible.
     """
 
     def __init__(
@@ -92,6 +93,7 @@ class Comparison:
         paired: bool | None = None,
         held: bool = False,
         diverged: Literal["nan"] | None = None,
+        small: bool = True,
     ):
         baseline, candidate = (ragged(each, diverged) for each in (baseline, candidate))
         for each in (baseline, candidate):
@@ -101,7 +103,7 @@ class Comparison:
             raise InputError(
                 f"compare: {baseline.name!r} is in {baseline.unit}, {candidate.name!r} in {candidate.unit}"
             )
-        self.metric, self.held = metric, held
+        self.metric, self.held, self.small = metric, held, small
         self.baseline, self.candidate, self.paired, said = matched(baseline, candidate, paired)
         self.falling, direction = direction_of(metric, (baseline, candidate), falling)
         self.notes = tuple(filter(None, [*baseline.notes, *candidate.notes, said, direction]))
@@ -116,7 +118,7 @@ class Comparison:
         more = f", by more than {at_least:g} times" if at_least != 1 else ""
         b, c = self.baseline, self.candidate
         said = f"{c.name} reaches {self._goal(at)} in fewer {c.unit} than {b.name}"
-        found = decisions.faster(*self._times(at), c.unit, at_least, paired=self.paired)
+        found = decisions.faster(*self._times(at), c.unit, at_least, paired=self.paired, small=self.small)
         return self._ratio(said + more, found)
 
     def as_fast(self, at: float, within: float = 1.25) -> Verdict:
@@ -185,7 +187,7 @@ class Comparison:
         return Verdict(claim, self.notes + waits)
 
     def _small(self) -> float | None:
-        return decisions.FIVE_POINTS if "accuracy" in self.metric.lower() else None
+        return decisions.FIVE_POINTS if self.small and "accuracy" in self.metric.lower() else None
 
     def _where(self) -> str:
         """Where the curves end, if they end at different places."""

@@ -81,7 +81,7 @@ def ragged(curves: Curves | Ragged, diverged: Literal["nan"] | None = None) -> R
 
 
 def matched(a: Ragged, b: Ragged, paired: bool | None) -> tuple[Ragged, Ragged, bool, str]:
-    """Both arms with their members in one order, whether they are paired, and what to say about it.
+    """The two arms with their members in one order, whether they are paired, and what to say about it.
 
     By seed, where both have named seeds of which at least FEWEST are the same. `paired=True` without seeds: by their
     place. Raises `InputError` where that is asked for and cannot be.

@@ -117,7 +117,7 @@ def _inside(folder: Path) -> list[Path]:
 
 
 def _latest_states(paths: list[Path]) -> set[Path]:
-    """Of a run's several `trainer_state.json`, one in each checkpoint, the last, which has the whole history."""
+    """The last `trainer_state.json` of each run, which has the whole history: there is one in every checkpoint."""
     best: dict[Path, tuple[int, Path]] = {}
     for path in paths:
         if path.name == "trainer_state.json":

@@ -85,11 +85,12 @@ class Runs:
         paired: bool | None = None,
         held: bool = False,
     ) -> Comparison:
-        """`candidate` against `baseline`: `.faster(at=...)`, `.better()`, `.as_fast(at=...)`; see `lop.compare`."""
+        """`candidate` against `baseline`: `.faster(at=...)`, `.better()`, `.as_fast(at=...)`; see `lop.compare`. No
+        difference is called negligible: to some, a percent matters."""
         from lopsided.api.comparing import Comparison
 
         pair = [self.curves(arm, metric, axis) for arm in (baseline, candidate)]
-        return Comparison(pair[0], pair[1], metric, falling, paired, held)
+        return Comparison(pair[0], pair[1], metric, falling, paired, held, small=False)
 
     def reaches(self, arm: str, metric: str, at: float, level: float = 0.01, axis: str = "steps") -> Verdict:
         """Whether the mean of an arm's last values is at a target, from which evaluation on, and where between."""

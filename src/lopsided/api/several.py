@@ -28,7 +28,7 @@ def against(
     found: dict[str, Verdict] = {}
     for arm in runs.arms:
         if arm != baseline:
-            compared = Comparison(one, runs.curves(arm, metric, axis), metric, None, paired)
+            compared = Comparison(one, runs.curves(arm, metric, axis), metric, None, paired, small=False)
             found[arm] = compared.better() if at is None else compared.faster(at)
     return holm(found)
 

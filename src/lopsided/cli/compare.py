@@ -105,7 +105,7 @@ def compare(
     if as_json:
         print_json(data)
         return
-    from lopsided.report.terminal import comparison
+    from lopsided.report.compare_text import comparison
 
     comparison(data, verdicts)
 

@@ -32,7 +32,7 @@ class Stopped(Exception):
     """A requested stop: everything computed is committed. Its text, if it has one, says what else goes on."""
 
     exit_code: ClassVar[int] = 130
-    """Of a process that stops so: 128 and the number of the signal that asked (`work.signals` writes it)."""
+    """Exit code of a process that stops so: 128 and the number of the signal that asked, which `work.signals` adds."""
 
 
 def unknown(what: str, name: object, valid: Iterable[str]) -> InputError:

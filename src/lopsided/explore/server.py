@@ -68,7 +68,7 @@ def _from_here() -> None:
 
 
 def _with_policy(response: Any) -> Any:
-    """Nothing but this server's own files is loaded, nobody frames the page, and nothing is guessed to be a script.
+    """The answer with a policy: only this server's own files are loaded, nobody frames the page, no type is guessed.
     (Dash writes its settings as scripts and styles into the page; Plotly makes functions of text.)"""
     response.headers["Content-Security-Policy"] = (
         "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "

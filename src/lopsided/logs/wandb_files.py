@@ -32,16 +32,16 @@ def read(path: Path, asked: Asked, notes: list[str]) -> list[Log]:
             record.ParseFromString(data)
         except Exception as error:
             raise InputError(f"{path}: is no run of W&B's ({type(error).__name__})") from None
-        kind = record.WhichOneof("record_type")
-        if kind == "history":
+        if record.HasField("history"):
             row = {".".join(item.nested_key) or item.key: json.loads(item.value_json) for item in record.history.item}
             if "_step" not in row and record.history.HasField("step"):
                 row["_step"] = record.history.step.num
             rows.append({key: value for key, value in row.items() if not isinstance(value, dict | list)})
-        elif kind in ("run", "config"):
-            updates = record.run.config.update if kind == "run" else record.config.update
+        elif record.HasField("run") or record.HasField("config"):
+            of_run = record.HasField("run")
+            updates = record.run.config.update if of_run else record.config.update
             config |= {item.key: json.loads(item.value_json) for item in updates if item.key != "_wandb"}
-            name = record.run.display_name or name if kind == "run" else name
+            name = record.run.display_name or name if of_run else name
     if not rows:
         raise InputError(f"{path}: has no history")
     names = list(dict.fromkeys(key for row in rows for key in row))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import platform
 import shutil
@@ -16,12 +15,11 @@ from rich.table import Table
 
 from lopsided.claims.counts import counts
 from lopsided.report.console import console as _console
-from lopsided.report.text import duration, number, plain, rules, to_learn
+from lopsided.report.console import plain
+from lopsided.report.text import duration, number, rules, to_learn
 from lopsided.report.words import (
     claim_rows,
     counts_text,
-    effect_text,
-    how_decided,
     ratio_text,
     settings_text,
     value_text,
@@ -175,37 +173,6 @@ def outcome(
         trained = f"Trained {done.trained} members in {done.seconds:.0f} s" if done.trained else "Nothing to train"
         console.print(f"{trained}; {done.already} were already in the store.")
     console.print(f"Report: {plain(str(page))}", soft_wrap=True)
-
-
-def comparison(data: Mapping[str, Any], verdicts: Mapping[str, Any]) -> None:
-    """`lopsided compare`."""
-    console = _console()
-    table = Table(box=SIMPLE_HEAD)
-    at, times = data["at"], data["at"] is not None
-    heads = ["arm", "runs", "last value: median", "lowest … highest"]
-    heads += [f"{data['axis']} to {at:g}", "95 % interval", "never"] if times else []
-    for i, head in enumerate([*heads, "diverged"]):
-        table.add_column(head, justify="right" if i else "left")
-    for row in data["arms"]:
-        cells = [plain(row["arm"]), str(row["runs"]), f"{row['median']:.4g}", f"{row['low']:.4g} … {row['high']:.4g}"]
-        if times:
-            low, high = row["interval"]
-            cells += [_or_never(row["time"]), f"{_or_never(low)} … {_or_never(high)}", str(row["never"])]
-        table.add_row(*cells, str(row["diverged"]))
-    console.print(table)
-    for verdict in verdicts.values():
-        claim = verdict.claim
-        console.print(f"{plain(claim.claim)}: [{COLOURS[claim.verdict]}]{claim.verdict}[/]")
-        for line in (effect_text(claim), f"{how_decided(claim)}; {claim.members} runs", *verdict.notes):
-            console.print(Padding(f"[dim]{plain(line)}[/]", (0, 0, 0, 2), expand=False))
-    for note in data["notes"]:
-        console.print(f"[dim]read: {plain(note)}[/]")
-    if "report" in data:
-        console.print(f"Page: {plain(data['report'])}", soft_wrap=True)
-
-
-def _or_never(time: float) -> str:
-    return f"{time:.4g}" if math.isfinite(time) else "∞"
 
 
 def query_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

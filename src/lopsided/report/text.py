@@ -6,8 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.markup import escape
-
 from lopsided.store.status import TIMES
 
 
@@ -49,11 +47,6 @@ def took(times: Mapping[str, Any]) -> str:
         return ""
     shares = ", ".join(f"{kind} {value / total:.0%}" for kind, value in seconds.items() if value >= 0.005 * total)
     return f"{duration(total)}: {shares}" + (f"; {rate / 1e9:,.3g} GFLOP/s" if rate else "")
-
-
-def plain(text: Any) -> str:
-    """Text of a folder's as a table takes it: `printable`, and without markup."""
-    return escape(printable(text))
 
 
 def printable(text: Any) -> str:

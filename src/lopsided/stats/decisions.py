@@ -35,13 +35,19 @@ Side = Literal["above", "below"]
 
 
 def faster(
-    slow: Times, fast: Times, axis: str, at_least: float = 1.0, level: float = LEVEL, paired: bool = True
+    slow: Times,
+    fast: Times,
+    axis: str,
+    at_least: float = 1.0,
+    level: float = LEVEL,
+    paired: bool = True,
+    small: bool = True,
 ) -> Decision:
     """`fast` learns in less of `axis` than `slow`, by more than a factor `at_least`. Without one, a difference that is
-    certainly below 25 % is `negligible`."""
+    certainly below 25 % is `negligible` (unless `small` is false: to some, a percent matters)."""
     c = compare_times(slow, fast, at_least, 1 - level, paired)
     found = _decision(_time(axis), c, _above(c, at_least, level), _members(slow, fast), 1 - level)
-    if at_least == 1:
+    if at_least == 1 and small:
         found = _unless_small(found, SMALL_RATIO, lambda: as_fast(slow, fast, axis, level=level, paired=paired))
     return found._replace(coarseness=_coarseness(slow, fast))
 

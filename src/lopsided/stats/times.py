@@ -34,7 +34,7 @@ class Times(NamedTuple):
         return float(self.time[self.censored].min()) if self.censored.any() else np.inf
 
     def chosen(self, which: np.ndarray) -> Times:
-        """Those of some members, by index or as a mask."""
+        """The times of some members, by index or as a mask."""
         return Times(
             self.time[which], self.censored[which], None if self.gap is None else self.gap[which], self.interpolated
         )

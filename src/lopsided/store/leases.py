@@ -16,14 +16,12 @@ from __future__ import annotations
 
 import os
 import random
-import socket
 import tempfile
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -32,6 +30,10 @@ from pydantic import Field
 from lopsided.core.errors import InputError
 from lopsided.store import records
 from lopsided.store.files import new_file, replace_text
+from lopsided.store.owner import Owner, owner
+from lopsided.store.owner import host as _host
+from lopsided.store.owner import name_of as _name_of
+from lopsided.store.owner import start_of as _start_of
 from lopsided.store.records import Hash, Name, Record, Seed
 from lopsided.store.survey import MemberId
 
@@ -45,16 +47,6 @@ LOCK_PATIENCE = 120.0
 """Without a change of holder: while others come and go, nobody gives up."""
 MOST_FAILURES = 3
 """Attempts in a row, none of which came further than the one before, after which workers leave a job alone."""
-
-
-class Owner(Record):
-    """A process."""
-
-    host: str
-    pid: int
-    started: str | None
-    folder: str = ""
-    """Which folder it works in: a copy of the folder is another one."""
 
 
 class LeaseRecord(Record):
@@ -287,50 +279,6 @@ class Holder:
             with suppress(OSError):  # a full disk is reported by the commit, not by a heartbeat
                 if self._leases.holds(self.lease):
                     self._leases.write(self.lease)
-
-
-@cache
-def _host() -> str:
-    """This machine and process namespace: pids mean nothing outside."""
-    parts = [socket.gethostname()]
-    with suppress(OSError):
-        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
-    with suppress(OSError):
-        parts.append(os.readlink("/proc/self/ns/pid"))
-    return ":".join(parts)
-
-
-def _start_of(pid: int) -> str | None:
-    """When a process started (its pid may be reused), or None if there is none. A zombie counts as gone."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return None if fields[0] in "ZX" else fields[19]
-    except FileNotFoundError:
-        if Path("/proc/self/stat").exists():
-            return None
-    except (OSError, IndexError):
-        return None
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return None
-    except OSError:
-        pass
-    return "unknown"
-
-
-def owner(folder: Path | None = None) -> Owner:
-    """This process, as leases in a folder name it."""
-    where = "" if folder is None else _name_of(folder)
-    return Owner(host=_host(), pid=os.getpid(), started=_start_of(os.getpid()), folder=where)
-
-
-def _name_of(folder: Path) -> str:
-    """A folder's number on its disk, of which a copy has another one."""
-    try:
-        return str(os.stat(folder).st_ino)
-    except OSError:
-        return ""
 
 
 def _stamp_of(file: Path) -> tuple[int, int] | None:

@@ -15,7 +15,7 @@ from typing import Annotated, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 MOST_BYTES = 2**27
-"""Of a record. Those of the largest recipes, with 16,000 specs, have 10 MB."""
+"""Bytes of a record, at most. The largest recipes, with 16,000 specs, have records of 10 MB."""
 LONGEST = 10**6
 """Seeds of a run, and other counts that a reader makes a list of."""
 

@@ -116,7 +116,7 @@ def _rows(con: Any, files: list[tuple[str, str]], locked: bool) -> None:
 
 
 MOST_MEMORY, MOST_SECONDS = "4GB", 120.0
-"""Of one query: somebody else's rows, or a slip, must not fill the machine."""
+"""Memory and time of one query: somebody else's rows, or a slip, must not fill the machine."""
 MOST_ROWS = 100_000
 """Rows of an answer that are shown at most."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,7 +19,6 @@ from lopsided.store.parts import Store
 from lopsided.store.records import LONGEST, Hash, Name, Record
 from lopsided.store.survey import MemberId
 from lopsided.store.tables import ArmRow
-from lopsided.study.overrides import split
 
 if TYPE_CHECKING:
     from lopsided.core.arms import ArmSpec
@@ -99,6 +99,22 @@ def title_of(recipe: str, scale: str, overrides: Sequence[str]) -> str:
     """Name of a run for people: recipe and scale, and what was changed by hand."""
     changes = (_changed(each) for each in overrides)
     return ", ".join([recipe if scale == "laptop" and overrides else f"{recipe}-{scale}", *changes])
+
+
+CHANGE = re.compile(r"[A-Za-z_][\w.]*=")
+
+
+def split(override: str) -> tuple[str, str]:
+    """`power law: skills.alpha=1` as the arm and the change; ("", override) for a change of every arm. (Names of arms
+    hold colons and equality signs, too: `N = 32, lr = 0.5`.)"""
+    if not CHANGE.match(override):
+        arm, colon, change = override.partition(": ")
+        while colon and not CHANGE.match(change):
+            more, colon, change = change.partition(": ")
+            arm = f"{arm}: {more}"
+        if colon:
+            return arm, change
+    return "", override
 
 
 def _changed(override: str) -> str:

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lopsided.core.errors import InputError, unknown
 from lopsided.core.spec import Spec
+from lopsided.study.manifest import split
 
 DEEPEST = 20
 """Brackets inside one another that a value may have."""
@@ -27,22 +27,6 @@ def overridden(recipe: str, arms: Mapping[str, Spec], overrides: Sequence[str]) 
     _keep_apart(recipe, arms, [each for each in overrides if not split(each)[0]])
     _still_different(arms, changed, overrides)
     return changed
-
-
-CHANGE = re.compile(r"[A-Za-z_][\w.]*=")
-
-
-def split(override: str) -> tuple[str, str]:
-    """`power law: skills.alpha=1` as the arm and the change; ("", override) for a change of every arm. (Names of arms
-    hold colons and equality signs, too: `N = 32, lr = 0.5`.)"""
-    if not CHANGE.match(override):
-        arm, colon, change = override.partition(": ")
-        while colon and not CHANGE.match(change):
-            more, colon, change = change.partition(": ")
-            arm = f"{arm}: {more}"
-        if colon:
-            return arm, change
-    return "", override
 
 
 def apply(spec: Spec, overrides: Sequence[str], arm: str = "") -> Spec:

@@ -1,0 +1,46 @@
+"""What `lopsided compare` prints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.padding import Padding
+from rich.table import Table
+
+from lopsided.report.console import console, plain
+from lopsided.report.terminal import COLOURS
+from lopsided.report.words import effect_text, how_decided
+
+
+def comparison(data: Mapping[str, Any], verdicts: Mapping[str, Any]) -> None:
+    """`lopsided compare`."""
+    screen = console()
+    table = Table(box=SIMPLE_HEAD)
+    at, times = data["at"], data["at"] is not None
+    heads = ["arm", "runs", "last value: median", "lowest … highest"]
+    heads += [f"{data['axis']} to {at:g}", "95 % interval", "never"] if times else []
+    for i, head in enumerate([*heads, "diverged"]):
+        table.add_column(head, justify="right" if i else "left")
+    for row in data["arms"]:
+        cells = [plain(row["arm"]), str(row["runs"]), f"{row['median']:.4g}", f"{row['low']:.4g} … {row['high']:.4g}"]
+        if times:
+            low, high = row["interval"]
+            cells += [_or_never(row["time"]), f"{_or_never(low)} … {_or_never(high)}", str(row["never"])]
+        table.add_row(*cells, str(row["diverged"]))
+    screen.print(table)
+    for verdict in verdicts.values():
+        claim = verdict.claim
+        screen.print(f"{plain(claim.claim)}: [{COLOURS[claim.verdict]}]{claim.verdict}[/]")
+        for line in (effect_text(claim), f"{how_decided(claim)}; {claim.members} runs", *verdict.notes):
+            screen.print(Padding(f"[dim]{plain(line)}[/]", (0, 0, 0, 2), expand=False))
+    for note in data["notes"]:
+        screen.print(f"[dim]read: {plain(note)}[/]")
+    if "report" in data:
+        screen.print(f"Page: {plain(data['report'])}", soft_wrap=True)
+
+
+def _or_never(time: float) -> str:
+    return f"{time:.4g}" if math.isfinite(time) else "∞"
