@@ -68,7 +68,7 @@ class Study(NamedTuple):
         for arm in self.arms:
             rate = self.best_rate(arm)
             values = self.curves(arm, rate, self.judge)
-            curves[arm] = lop.Curves(arm, self.axis, values, "samples")
+            curves[arm] = lop.Curves(arm, self.axis, values, "samples", self.judge)
             last = values[:, -1]
             edge = " (end of the grid)" if rate in (min(self.rates), max(self.rates)) else ""
             if edge:
@@ -76,7 +76,7 @@ class Study(NamedTuple):
             lines.append(f"| {arm} | {rate:g}{edge} | {np.median(last):.3f} [{last.min():.3f}, {last.max():.3f}] |")
         lines += ["", "| claim | measured, 95 % interval | verdict |", "|---|---|---|"]
         for arm in self.arms[1:]:
-            compared = lop.compare(curves[self.arms[0]], curves[arm], metric=self.metric)
+            compared = lop.compare(curves[self.arms[0]], curves[arm], metric=self.metric, held=True)
             better = compared.lower() if self.falls else compared.higher()
             for claim, effect, verdict, _ in claim_rows([better.claim, compared.faster(at=self.goal).claim]):
                 # A better rate may lie beyond: the laboratory's own rule for sweeps.

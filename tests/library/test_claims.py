@@ -305,7 +305,8 @@ PROSE = re.compile(
 
 def test_no_code_reads_a_claims_prose():
     """Sentences are made of fields; nothing is decided from a sentence."""
-    allowed = {"decisions.py": 1}  # the name of a law's axis, said again in a field of its own
+    # wandb_files: a field of W&B's protocol.
+    allowed = {"decisions.py": 1, "wandb_files.py": 1}  # the name of a law's axis, said again in a field of its own
     for file in (ROOT / "src").rglob("*.py"):
         found = PROSE.findall(file.read_text())
         assert len(found) <= allowed.get(file.name, 0), (file, found)
