@@ -40,7 +40,7 @@ READ = {
     "plain/*.jsonl": ("val.loss", {"arm": "config.arm", "seed": "config.seed"}),
     "plain/*.log": ("val_loss", {**of_both("{arm}-{seed}.log"), "pattern": TEXT}),
 }
-NEEDS = {"wandb-offline": "wandb", "tensorboard": "tensorboard"}
+NEEDS = {"tensorboard": "tensorboard"}
 
 
 @pytest.mark.parametrize("name", READ)
