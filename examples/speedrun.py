@@ -1,6 +1,6 @@
 """Do the GPT-2 speedrun's records stand? Public logs, judged: `python examples/speedrun.py report` prints the page.
 
-The logs are evaluations of 242 public runs (KellerJordan/modded-nanogpt, MIT licence, commit f411b3d3). A record needs
+The logs are evaluations of 260 public runs (KellerJordan/modded-nanogpt, MIT licence, commit f411b3d3). A record needs
 a mean final validation loss of at most 3.28 at p < 0.01; the last evaluation is the one that is there, and evaluations
 are 125 or 250 steps apart, so that times have to lie between them.
 """

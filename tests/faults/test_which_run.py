@@ -115,7 +115,7 @@ def test_a_recipe_s_run_is_read_in_one_line(out):
         "contradicted",
         "negligible",
     )
-    with pytest.raises(InputError, match=r"has no run 'nothing'. Valid: recipe=set-size-smoke"):
+    with pytest.raises(InputError, match=r"has no run 'nothing'. Valid: 'set-size-smoke'"):
         lop.load(out, recipe="nothing")
     with pytest.raises(InputError, match="goes with a folder"):
         lop.load(Spec.parse(PARITY), recipe="set-size")

@@ -3,6 +3,8 @@
 import importlib.util
 import json
 import math
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -214,7 +216,7 @@ def test_an_open_verdict_says_how_many_runs_would_decide():
     a, b = g.normal(0, 1, (6, 4)), g.normal(0.5, 1, (6, 4))
     found = lop.compare(a, b, metric="score").higher()
     assert found.verdict == "inconclusive"
-    assert any("runs an arm would probably decide it (now 6)" in note for note in found.notes)
+    assert any("runs of each side would probably decide it (now 6)" in note for note in found.notes)
 
 
 @pytest.fixture(scope="module")
@@ -223,8 +225,9 @@ def speedrun():
 
 
 def test_the_speedruns_are_read_and_judged(speedrun):
-    """Public logs: 242 runs of 27 arms; evaluations every 125 or 250 steps, of which the last one is at the goal."""
-    assert (len(speedrun), len(speedrun.arms)) == (242, 27)
+    """Public logs: 260 runs of 27 arms (ten share one cut name, twice);
+    evaluations every 125 or 250 steps, of which the last one is at the goal."""
+    assert (len(speedrun), len(speedrun.arms)) == (260, 27)
     prefix, base = (f"2026-07-13_PrefixTokenPrediction_{name}" for name in ("prefix-1375", "baseline-1390"))
     stands = speedrun.reaches(prefix, "val_loss", 3.28)
     assert stands.verdict == "holds"
@@ -332,3 +335,37 @@ def test_the_command_s_mistakes_are_one_line(tmp_path, capsys):
     ):
         cli(*words, code=2)
         assert said in capsys.readouterr().err
+
+
+def test_ten_runs_under_one_name_are_ten_runs(speedrun, tmp_path):
+    """Two arms of ten runs have one cut name each; as resumed logs, their verdicts were those of one run."""
+    for arm in ("2026-04-22_MuddFormer_this_pr_v2", "2026-04-22_MuddFormer_this_pr_v3"):
+        assert len(speedrun.arms[arm]) == 10
+        assert speedrun.reaches(arm, "val_loss", 3.28).verdict == "holds"
+    assert any("it is taken for 10 runs" in note for note in speedrun.notes)
+    (tmp_path / "broken.csv").write_text("step,loss\n0,3\n50,2\n0,3\n50,2\n100,1\n")  # which of them counts?
+    with pytest.raises(lop.InputError, match="loss begins 2 times at step 0"):
+        lop.read(tmp_path / "broken.csv")
+
+
+def test_the_speedrun_page_is_what_the_example_prints():
+    page = subprocess.run(
+        [sys.executable, Path("examples") / "speedrun.py", "report"], capture_output=True, text=True, check=True
+    ).stdout
+    assert page == (Path("docs") / "speedrun.md").read_text()
+
+
+def test_an_arm_that_always_diverges_is_slower():
+    steps, nan = np.arange(10, 101, 10), np.full((6, 10), np.nan)
+    learns = np.linspace(3, 1, 10) + np.linspace(0, 0.1, 6)[:, None]
+    nan[:, :2] = 3.0
+    found = lop.compare(learns, nan, axis=steps, metric="loss", diverged="nan")
+    assert found.faster(at=1.8).verdict == "contradicted"
+    assert found.better().verdict == "contradicted"
+    assert found.better().effect is None
+
+
+def test_shares_and_percent_are_not_compared():
+    shares, percent = np.full((4, 3), [0.1, 0.5, 0.9]), np.full((4, 3), [10.0, 50.0, 90.0])
+    with pytest.raises(lop.InputError, match="is in percent, that of 'baseline' a share"):
+        lop.compare(shares, percent, metric="accuracy")

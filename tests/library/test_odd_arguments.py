@@ -96,9 +96,9 @@ def test_ends_at_different_places_are_named():
 def test_a_small_difference_of_accuracies_is_negligible():
     noise = np.random.default_rng(0).normal(0, 1e-4, (2, 32, 4))
     base, other = 0.9 + noise
-    assert lop.compare(base, other, metric="accuracy").higher().verdict == "negligible"
-    assert lop.compare(base, other, metric="loss").higher().verdict == "inconclusive"
-    assert lop.compare(base, other + 0.2, metric="accuracy").higher().verdict == "holds"
+    assert lop.compare(base, other, metric="accuracy", paired=True).higher().verdict == "negligible"
+    assert lop.compare(base, other, metric="loss", paired=True).higher().verdict == "inconclusive"
+    assert lop.compare(base, other + 0.2, metric="accuracy", paired=True).higher().verdict == "holds"
 
 
 def test_three_against_three_decide_an_equivalence():

@@ -2,74 +2,26 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lopsided.api.curves import Curves, Ragged, direction_of, matched, ragged, values_of
+from lopsided.api.scales import require_above, require_one_scale, require_scale
+from lopsided.api.verdict import Verdict
 from lopsided.core.errors import InputError
-from lopsided.report.words import effect_text, how_decided
 from lopsided.stats import decisions
 from lopsided.stats.crossing import crossings
-from lopsided.stats.seeds_needed import seeds_needed
-from lopsided.stats.signflip import MOST_MEMBERS
+from lopsided.stats.seeds_needed import runs_needed
+from lopsided.stats.signflip import FEWEST, MOST_MEMBERS
 from lopsided.stats.target import at_target
-from lopsided.stats.times import Times, rises
+from lopsided.stats.times import Times
 from lopsided.stats.verdict import Claim, Decision
 
 if TYPE_CHECKING:  # curves of anybody need no laboratory
     from lopsided.results.stored import Arm
-
-COLOURS = {
-    "holds": "#0b6b3a",
-    "contradicted": "#9b1c0c",
-    "negligible": "#0d4f6e",
-    "inconclusive": "#7a5200",
-    "not run": "#4a5363",
-}
-
-
-class Verdict(NamedTuple):
-    """A decided claim that prints itself well; `claim` has every number."""
-
-    claim: Claim
-    notes: tuple[str, ...] = ()
-    """What was assumed about the curves, and what would probably decide an open claim."""
-
-    @property
-    def verdict(self) -> str:
-        """ "holds", "contradicted", "negligible" (a difference, if any, is below 25 %) or "inconclusive"."""
-        return self.claim.verdict
-
-    @property
-    def effect(self) -> float | None:
-        """In the unit that `claim.unit` names; None if it is not known."""
-        return self.claim.effect
-
-    @property
-    def interval(self) -> tuple[float | None, float | None]:
-        """95 %; None where an end is not known."""
-        return self.claim.interval
-
-    def __str__(self) -> str:
-        c = self.claim
-        lines = [f"{c.claim}: {c.verdict}", effect_text(c), f"{how_decided(c)}; {c.members} members", *self.notes]
-        return "\n  ".join(lines)
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        c = self.claim
-        text = [html.escape(part) for part in (c.claim, c.verdict, effect_text(c))]
-        small = [html.escape(part) for part in (f"{how_decided(c)}; {c.members} members", *self.notes)]
-        return (
-            f'<p>{text[0]}: <b style="color: {COLOURS[c.verdict]}">{text[1]}</b><br>{text[2]}<br>'
-            f"<small>{'<br>'.join(small)}</small></p>"
-        )
 
 
 class Comparison:
@@ -107,43 +59,47 @@ class Comparison:
         self.baseline, self.candidate, self.paired, said = matched(baseline, candidate, paired)
         self.falling, direction = direction_of(metric, (baseline, candidate), falling)
         self.notes = tuple(filter(None, [*baseline.notes, *candidate.notes, said, direction]))
+        require_one_scale(metric, (self.baseline, self.candidate))
 
     def faster(self, at: float, at_least: float = 1.0) -> Verdict:
         """The candidate reaches `at` with less of the axis, by more than a factor `at_least` > 0.
 
         A member that never reaches `at` is censored, never dropped. docs/deciding.md says how it is tested.
         """
-        _require("at", at, -np.inf)
-        _require("at_least", at_least, 0.0)
+        require_above("at", at, -np.inf)
+        require_above("at_least", at_least, 0.0)
         more = f", by more than {at_least:g} times" if at_least != 1 else ""
         b, c = self.baseline, self.candidate
         said = f"{c.name} reaches {self._goal(at)} in fewer {c.unit} than {b.name}"
-        found = decisions.faster(*self._times(at), c.unit, at_least, paired=self.paired, small=self.small)
-        return self._ratio(said + more, found)
+        times = self._times(at)
+        found = decisions.faster(*times, c.unit, at_least, paired=self.paired, small=self.small)
+        return self._ratio(said + more, found, times)
 
     def as_fast(self, at: float, within: float = 1.25) -> Verdict:
         """Neither arm reaches `at` more than a factor `within` > 1 sooner: an equivalence, shown, not assumed."""
-        _require("at", at, -np.inf)
-        _require("within", within, 1.0)
+        require_above("at", at, -np.inf)
+        require_above("within", within, 1.0)
         names = f"{self.candidate.name} and {self.baseline.name}"
         said = f"{names} reach {self._goal(at)} equally fast (within {within:g} times)"
-        found = decisions.as_fast(*self._times(at), self.candidate.unit, within, paired=self.paired)
-        return self._ratio(said, found)
+        times = self._times(at)
+        found = decisions.as_fast(*times, self.candidate.unit, within, paired=self.paired)
+        return self._ratio(said, found, times)
 
     def higher(self) -> Verdict:
         """The candidate's last values exceed the baseline's. Of accuracies (as shares, not in percent), a difference
         that is certainly below 0.05 is "negligible"."""
         said = f"{self.candidate.name} ends with a higher {self.metric} than {self.baseline.name}"
         what = f"final {self.metric}{self._where()}"
-        ends = self.baseline.final, self.candidate.final
-        return self._verdict(said, decisions.higher(*ends, what, self._small(), paired=self.paired))
+        low, high = self._finals()
+        return self._ends(said, decisions.higher(low, high, what, self._small(), paired=self.paired))
 
     def lower(self) -> Verdict:
         """The candidate's last values lie below the baseline's, as a loss should."""
         b, c = self.baseline, self.candidate
         said = f"{c.name} ends with a lower {self.metric} than {b.name}"
         what = f"final {self.metric}, {b.name} minus {c.name}{self._where()}"
-        return self._verdict(said, decisions.higher(c.final, b.final, what, self._small(), paired=self.paired))
+        high, low = self._finals()
+        return self._ends(said, decisions.higher(low, high, what, self._small(), paired=self.paired))
 
     def better(self) -> Verdict:
         """`lower` where the metric falls with learning, `higher` where it rises."""
@@ -160,7 +116,7 @@ class Comparison:
         """Raises `InputError` where a member is there at 0 of the axis, since no ratio has a meaning then, and where
         every run is there at its first evaluation, since the direction is then probably another one."""
         arms = self.baseline, self.candidate
-        _require_scale(at, self.metric, arms)
+        require_scale(at, self.metric, arms)
         found = [crossings(arm.tracks, at, self.falling, self.held) for arm in arms]
         for arm, times in zip(arms, found, strict=True):
             if ((times.time <= 0) & ~times.censored).any():
@@ -174,17 +130,47 @@ class Comparison:
             )
         return found[0], found[1]
 
-    def _ratio(self, said: str, found: Decision) -> Verdict:
+    def _finals(self) -> list[np.ndarray]:
+        """Last values of both sides; of a run that diverged one that is worse than all of them."""
+        finals = [self.baseline.final, self.candidate.final]
+        known = np.concatenate(finals)[np.isfinite(np.concatenate(finals))]
+        if not known.size:
+            return [np.zeros(len(each)) for each in finals]
+        worse = known.max() + np.ptp(known) + 1e-9 if self.falling else known.min() - np.ptp(known) - 1e-9
+        return [np.where(np.isfinite(each), each, worse) for each in finals]
+
+    def _ends(self, said: str, found: Decision) -> Verdict:
+        """The decision on last values. Where so many diverged that they make the effect, it is not known."""
+        shares = [float(np.isnan(arm.final).mean()) for arm in (self.baseline, self.candidate)]
+        if max(shares) >= (1e-9 if self.paired else 0.5) and max(shares) > 0:
+            found = found._replace(effect=None, interval=(None, None))
+        return self._verdict(said, found, self._finals())
+
+    def _ratio(self, said: str, found: Decision, times: tuple[Times, Times]) -> Verdict:
         """The decision on a ratio, with the names of the two arms in its unit."""
         unit = f"{found.unit}, {self.baseline.name} / {self.candidate.name}"
-        return self._verdict(said, found._replace(unit=unit))
+        known = not any(each.censored.any() for each in times)
+        return self._verdict(said, found._replace(unit=unit), [np.log(each.time) for each in times] if known else ())
 
-    def _verdict(self, said: str, found: Decision) -> Verdict:
+    def _verdict(self, said: str, found: Decision, values: Sequence[np.ndarray]) -> Verdict:
+        """`values` are what decided, of each run of both sides; none where some are not known."""
         claim = Claim.of(said, found)
+        waits = self._waits(claim, values)
+        return Verdict(claim, self.notes + ((waits,) if waits else ()))
+
+    def _waits(self, claim: Claim, values: Sequence[np.ndarray]) -> str:
+        """About how many runs would decide an open claim with a probability of 80 %, if the difference is what was
+        measured: from the difference and the spread, since the p-value of a few runs says little."""
         fewest = min(len(self.baseline.tracks), len(self.candidate.tracks))
-        needed = seeds_needed(claim, fewest) if fewest > 1 else None
-        waits = () if needed is None else (f"about {needed:,} runs an arm would probably decide it (now {fewest})",)
-        return Verdict(claim, self.notes + waits)
+        if claim.verdict != "inconclusive" or claim.equivalence or claim.effect is None:
+            return ""
+        least = FEWEST if self.paired else LEAST_INDEPENDENT
+        if fewest < 2:
+            return f"a test takes at least {least} runs of each side"
+        needed = runs_needed(values[0], values[1], self.paired) if values else None
+        if needed is None or needed > MANY:
+            return ""
+        return f"about {max(needed, least):,} runs of each side would probably decide it (now {fewest})"
 
     def _small(self) -> float | None:
         return decisions.FIVE_POINTS if self.small and "accuracy" in self.metric.lower() else None
@@ -248,6 +234,10 @@ def compare(
     return Comparison(found[0], found[1], metric, falling, paired, held, diverged)
 
 
+MANY = 10_000
+"""Runs of each side beyond which nobody is told how many would decide."""
+LEAST_INDEPENDENT = 4
+"""Runs of each side without which no test of independent runs rejects at 5 %, two-sided."""
 WIDE = 5
 """Rows for each column from which a table is probably the wrong way round."""
 
@@ -261,28 +251,14 @@ def _firsts(arm: Ragged) -> np.ndarray:
     return np.array([track.axis[0] for track in arm.tracks])
 
 
-def _require_scale(at: float, metric: str, arms: Sequence[Ragged]) -> None:
-    """Raise `InputError` for a goal in percent where values are shares, or the other way round."""
-    most = max(float(np.max(track.value)) for arm in arms for track in arm.tracks)
-    if rises(metric) and at > 1.5 and most <= 1:
-        raise InputError(f"at = {at:g}: {metric} is at most {most:g}, a share; {at:g} in percent is {at / 100:g}")
-    if rises(metric) and "acc" in metric.lower() and at <= 1 and most > 1.5:
-        raise InputError(f"at = {at:g}: {metric} goes up to {most:g}, in percent; valid is {100 * at:g}")
-
-
 def reaches(
     arm: Ragged, at: float, metric: str, falling: bool, level: float = 0.01, notes: tuple[str, ...] = ()
 ) -> Verdict:
     """The mean of an arm's last values is at `at` or beyond it: Student's t, one-sided, at `level`. Notes say at which
     evaluation the mean is there for the first time, and where between evaluations, with an interval."""
-    _require("at", at, -np.inf)
-    _require("level", level, 0.0)
-    _require_scale(at, metric, [arm])
+    require_above("at", at, -np.inf)
+    require_above("level", level, 0.0)
+    require_scale(at, metric, [arm])
     found, more = at_target(arm.tracks, at, falling, level, arm.unit)
     said = f"{arm.name}'s mean final {metric} is {'at most' if falling else 'at least'} {at:g}"
     return Verdict(Claim.of(said, found._replace(unit=f"final {metric}, minus {at:g}")), (*notes, *more))
-
-
-def _require(name: str, value: Any, above: float) -> None:
-    if not (isinstance(value, (int, float, np.number)) and above < value < np.inf):
-        raise InputError(f"{name} = {value!r}: a number" + (f" above {above:g}" if np.isfinite(above) else ""))

@@ -68,13 +68,13 @@ def ragged(curves: Curves | Ragged, diverged: Literal["nan"] | None = None) -> R
         missing, ended = missing + last + 1 - len(known), ended + (short and not infinite.size)
         gone = bool(infinite.size) or (short and diverged == "nan")
         lost += gone
-        tracks.append(Track(curves.axis[known], row[known], gone))
+        tracks.append(Track(curves.axis[known], row[known], gone, float(curves.axis[-1]) if gone else None))
     notes = [
         f"{curves.name}: {missing:,} values between others are missing, taken as not evaluated" if missing else "",
         f"{curves.name}: {ended} of {len(tracks)} runs end before the others (diverged='nan' if they diverged)"
         if ended and diverged is None
         else "",
-        f"{curves.name}: {lost} of {len(tracks)} runs diverged, and never get anywhere" if lost else "",
+        f"{curves.name}: {lost} of {len(tracks)} runs diverged: from there on they get nowhere" if lost else "",
     ]
     seeds = None if curves.seeds is None else tuple(curves.seeds)
     return Ragged(curves.name, tuple(tracks), curves.unit, seeds, tuple(filter(None, notes)))
@@ -93,20 +93,22 @@ def matched(a: Ragged, b: Ragged, paired: bool | None) -> tuple[Ragged, Ragged, 
             if len(set(arm.seeds or ())) < len(arm.tracks):
                 raise InputError(f"compare: {arm.name!r} has one seed twice; name the runs apart, or paired=False")
         both = [seed for seed in a.seeds if seed in set(b.seeds)]
-        if set(a.seeds) == set(b.seeds) or (paired and both) or len(both) >= FEWEST:
+        if both and len(both) < FEWEST:
+            return a, b, False, f"{len(both)} common seeds are too few to pair runs ({FEWEST}): compared as independent"
+        if both:
             left = len(a.seeds) + len(b.seeds) - 2 * len(both)
             said = f"{left} runs whose seed the other side lacks are left out" if left else ""
             return _chosen(a, both), _chosen(b, both), True, said or _uncorrelated(_chosen(a, both), _chosen(b, both))
         if paired:
             raise InputError(f"compare: {a.name!r} and {b.name!r} have no seed in common")
-        return a, b, False, "" if both else "the sides have no seed in common: compared as independent runs"
+        return a, b, False, "the sides have no seed in common: compared as independent runs"
     if paired:
         if len(a.tracks) != len(b.tracks):
             raise InputError(
                 f"compare: paired, but {len(a.tracks)} and {len(b.tracks)} runs; name seeds, or leave it out"
             )
         return a, b, True, _uncorrelated(a, b)
-    return a, b, False, "compared as independent runs (paired=True if run i of both sides has one seed)"
+    return a, b, False, "compared as independent runs (named seeds would pair them)"
 
 
 def _chosen(arm: Ragged, seeds: Sequence[Any]) -> Ragged:
@@ -136,7 +138,7 @@ def direction_of(metric: str, arms: Sequence[Ragged], falling: bool | None) -> t
     moves = [track.value[-1] - track.value[0] for arm in arms for track in arm.tracks]
     found = float(np.median(moves)) < 0
     said = "falls" if found else "rises"
-    return found, f"{metric} {said} in these curves, which is taken for learning (falling={not found} if it is not)"
+    return found, f"{metric} {said} in these curves, which is taken for learning"
 
 
 def values_of(name: str, values: Any) -> np.ndarray:

@@ -132,34 +132,44 @@ def _placed(logs: list[Log], asked: Asked) -> tuple[list[Run], list[str]]:
     """Runs with their arms and seeds, and how those were found."""
     template = next((w for w in (asked.arm, asked.seed) if isinstance(w, str) and "{" in w), None)
     by_config = _differing(logs) if asked.arm is None and template is None else None
-    folders = {log.path.parent for log in logs}
+    folders = {_folder(log.path) for log in logs}
     runs, how = [], ""
     for log in logs:
         parts = parts_of(log.path, template) if template else {}
         seed = place(asked.seed, log, parts, "seed")
         if seed is None and asked.seed is None:
-            seed = next((log.config[name] for name in SEEDS if name in log.config), None)
+            seed = _named(log.config, SEEDS)
         arm = place(asked.arm, log, parts, "arm")
-        if arm is None and template is None and (said := next((n for n in ARMS if n in log.config), None)):
-            arm, how = log.config[said], repr(said)
+        if arm is None and template is None and (said := _named(log.config, ARMS)) is not None:
+            arm, how = said, "what is called so"
         elif arm is None and by_config:
-            arm, how = ", ".join(f"{key} = {log.config[key]}" for key in by_config), "configuration"
+            arm, how = ", ".join(f"{key} = {log.config.get(key, '–')}" for key in by_config), "configuration"
         elif arm is None and len(folders) > 1:
-            arm, how = log.path.parent.name, "folder"
+            arm, how = _folder(log.path), "folder"
         elif arm is None:
             arm, how = "all", "nothing: all runs are one arm (arm=...)"
         runs.append(Run(log.run, str(arm), log.metrics, _plain(seed), log.config, str(log.path)))
     way = "path" if template else "function" if callable(asked.arm) else repr(asked.arm) if asked.arm else how
     seeds = "path" if template and "{seed}" in template else "function" if callable(asked.seed) else asked.seed
-    named_so = next((name for log in logs for name in SEEDS if name in log.config), None)
-    return runs, [f"arms by {way}, seeds by {seeds or (repr(named_so) if named_so else 'nothing')}"]
+    seeds = seeds or ("what is called so" if any(run.seed is not None for run in runs) else "nothing")
+    return runs, [f"arms by {way}, seeds by {seeds}"]
+
+
+def _named(config: Mapping[str, Any], names: Iterable[str]) -> Any:
+    """A setting by its name, also inside others (`config.seed`); None if there is none."""
+    return next((value for name in names for key, value in config.items() if key.rpartition(".")[2] == name), None)
+
+
+def _folder(path: Path) -> str:
+    """The folder that tells a file's run apart: above that of a checkpoint."""
+    return path.parent.parent.name if path.parent.name.startswith("checkpoint-") else path.parent.name
 
 
 def _differing(logs: list[Log]) -> list[str]:
     """Settings of the configuration that are not the same for all runs; seeds and names are none."""
     keys = list(dict.fromkeys(key for log in logs for key in log.config))
     names = {"run", "run_id", "run_name", "Name", "name", *SEEDS}
-    plain = [key for key in keys if key not in names and not key.startswith(("mlflow.", "_"))]
+    plain = [key for key in keys if key.rpartition(".")[2] not in names and not key.startswith(("mlflow.", "_"))]
     return [key for key in plain if len({str(log.config.get(key)) for log in logs}) > 1]
 
 

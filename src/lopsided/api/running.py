@@ -94,11 +94,15 @@ def _of_run(store: Store, recipe: str | None) -> Results:
     from lopsided.study.recipe_run import recorded
 
     runs = recorded(store)
-    names = sorted({run.label for run in runs})
-    chosen = [run for run in runs if recipe in (run.label, run.recipe.name)]
-    if recipe is None or not chosen:
-        raise InputError(f"load: {str(store.root)!r} has no run {recipe!r}. Valid: recipe={', '.join(names) or 'none'}")
-    for run in sorted(chosen, key=lambda run: (run.label == recipe, not run.overrides, runs.index(run)), reverse=True):
+    names = "; ".join(f"{run.title!r}" for run in runs) or "none"
+    if recipe is None:
+        raise InputError(f"load: name a run of {str(store.root)!r} by recipe=. Valid: {names}")
+    chosen = [run for run in runs if recipe in (run.label, run.title)]
+    # A recipe's name is that of its unchanged runs: one that was changed by hand has to be named.
+    chosen = chosen or [run for run in runs if recipe == run.recipe.name and not run.overrides]
+    if not chosen:
+        raise InputError(f"load: {str(store.root)!r} has no run {recipe!r}. Valid: {names}")
+    for run in reversed(chosen):
         grown, found = run.grown(store.as_of_now())
         if found is not None:
             _say_mixed(grown.arms, store)

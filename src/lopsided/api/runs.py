@@ -13,8 +13,9 @@ from lopsided.logs.run import Run
 from lopsided.stats.crossing import Track
 
 if TYPE_CHECKING:
-    from lopsided.api.comparing import Comparison, Verdict
+    from lopsided.api.comparing import Comparison
     from lopsided.api.curves import Ragged
+    from lopsided.api.verdict import Verdict
 
 
 AXES = ("steps", "seconds")
@@ -71,7 +72,7 @@ class Runs:
         named = tuple(seeds) if None not in seeds and len(set(seeds)) == len(seeds) else None
         notes = [
             f"{arm}: {len(runs) - len(having)} of {len(runs)} runs have no {metric}" if len(having) < len(runs) else "",
-            f"{arm}: {lost} of {len(having)} runs diverged, and never get anywhere" if lost else "",
+            f"{arm}: {lost} of {len(having)} runs diverged: from there on they get nowhere" if lost else "",
         ]
         return Ragged(arm, tuple(tracks), axis, named, tuple(filter(None, notes)))
 
@@ -142,7 +143,8 @@ def _track(run: Run, metric: str, axis: str) -> Track:
     gone = bool(infinite.size) or known[-1] < len(value) - 1
     kept, values = along[known].astype(np.float64), value[known]
     rising = np.append(True, np.diff(kept) > 0)  # two evaluations within a clock's tick are one
-    return Track(kept[rising], values[rising], gone)
+    last = along[np.isfinite(along)][-1]
+    return Track(kept[rising], values[rising], gone, float(last) if gone else None)
 
 
 def named(runs: Iterable[Run], notes: Sequence[str]) -> Runs:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lopsided.api.comparing import Comparison, Verdict
+from lopsided.api.comparing import Comparison
 from lopsided.api.curves import direction_of
+from lopsided.api.verdict import Verdict
 from lopsided.stats.crossing import crossings
 from lopsided.stats.decisions import LEVEL
 from lopsided.stats.signflip import SEED

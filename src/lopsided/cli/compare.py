@@ -12,8 +12,8 @@ from lopsided.core.errors import InputError, unknown
 from lopsided.report.as_json import print_json
 
 if TYPE_CHECKING:
-    from lopsided.api.comparing import Verdict
     from lopsided.api.runs import Runs
+    from lopsided.api.verdict import Verdict
 
 
 def compare(
@@ -44,7 +44,7 @@ def compare(
     at
         A goal: who reaches it with less of the axis? Left out: whose last values are better?
     baseline
-        The arm that all others are compared with; the first one if left out.
+        The arm that all others are compared with; left out, one that is called so, or the first.
     axis
         steps or seconds.
     arm_from
@@ -80,7 +80,7 @@ def compare(
     runs = read(paths, arm, seed_from, run=run, step=step, seconds=seconds, pattern=pattern)
     chosen = _metric(runs, metric)
     arms = [name for name, each in runs.arms.items() if any(chosen in r.metrics for r in each)]
-    first = baseline or arms[0]
+    first = baseline or next((arm for arm in arms if "baseline" in arm.lower()), arms[0])
     if first not in arms:
         raise unknown("arm", first, arms)
     if len(arms) < 2 and not target:

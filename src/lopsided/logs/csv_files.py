@@ -17,11 +17,14 @@ EXPORTED = re.compile(r"(?P<run>.+) - (?P<metric>.+?)(?P<bound>__MIN|__MAX)?")
 
 def read(path: Path, asked: Asked, notes: list[str]) -> list[Log]:
     """The runs of a CSV file. Raises `InputError`, with the line, for a row that does not fit the first one."""
-    with path.open(newline="", encoding="utf-8", errors="replace") as file:
-        lines = csv.reader(file)
-        head = next(lines, None)
-        if not head:
+    # Spreadsheets write a mark of their own before the first name ("utf-8-sig"), and separate by what a country does.
+    with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
+        first = file.readline()
+        if not first.strip():
             raise InputError(f"{path}: is empty")
+        separator = "," if "," in first else next((s for s in (";", "\t") if s in first), ",")
+        head = [name.strip() for name in next(csv.reader([first], delimiter=separator))]
+        lines = csv.reader(file, delimiter=separator)
         if len(set(head)) < len(head):
             raise InputError(f"{path}: two columns are called {next(n for n in head if head.count(n) > 1)!r}")
         rows = []

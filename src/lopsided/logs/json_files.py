@@ -14,7 +14,7 @@ from lopsided.logs.tables import logs_of
 def read_lines(path: Path, asked: Asked, notes: list[str]) -> list[Log]:
     """The runs of a file of JSON lines; nested objects are named by dots. Raises `InputError` with the line."""
     rows = []
-    with path.open(encoding="utf-8", errors="replace") as file:
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
         lines = file.read().splitlines()
     for number, line in enumerate(lines, 1):
         if not line.strip():

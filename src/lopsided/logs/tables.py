@@ -32,7 +32,9 @@ def logs_of(
     wanted = [name for name in (asked.arm, asked.seed) if isinstance(name, str) and name in columns]
     said = f"{path.name}: steps from {step!r}" + (f", seconds from {clock!r}" if clock else "")
     notes.append(f"{said}, runs by {apart[0]!r}" if apart else said)
-    keys: list[str] = list(dict.fromkeys([*apart[:1], *wanted, *(name for name in (*ARMS, *SEEDS) if name in columns)]))
+    keys: list[str] = list(
+        dict.fromkeys([*apart[:1], *wanted, *(name for name in names if name.rpartition(".")[2] in (*ARMS, *SEEDS))])
+    )
     known: set[str | None] = {step, clock, *keys, *(long or ())}
     metrics = {n: found for n in names if n not in known and (found := _numbers(columns[n])) is not None}
     # Another column that counts (`steps` beside `step`, an epoch) is none that anybody compares.
@@ -44,7 +46,8 @@ def logs_of(
     for i, key in enumerate(zip(*(columns[name] for name in keys), strict=True) if keys else ((),) * len(steps)):
         groups.setdefault(key, []).append(i)
     found = []
-    for key, rows in groups.items():
+    runs = groups.items() if long else _apart(groups, steps, path.name, notes)
+    for key, rows in runs:
         at = np.array(rows)
         own = {**config, **{n: columns[n][rows[0]] for n in settings}, **dict(zip(keys, key, strict=True))}
         when = None if seconds is None else _since(seconds[at] * TIMES.get(str(clock), 1.0))
@@ -60,16 +63,46 @@ def logs_of(
                 if there.any():
                     its = None if when is None else when[there]
                     curves[name] = _points(steps[at][there], values[at][there], its, name, path, notes)
-        label = str(key[0]) if apart else path.stem if len(groups) == 1 else f"{path.stem}-{'-'.join(map(str, key))}"
+        label = str(key[0]) if apart else "-".join([path.stem, *map(str, key)])
         found.append(Log(path, label, curves, own))
     if not any(log.metrics for log in found):
         raise InputError(f"{path}: has no column of numbers beside {step!r}")
     return found
 
 
+def _apart(
+    groups: Mapping[tuple[Any, ...], list[int]], steps: np.ndarray, name: str, notes: list[str]
+) -> list[tuple[tuple[Any, ...], list[int]]]:
+    """Rows by runs. What begins again at its first step, and ended at the same step each time, is several runs under
+    one name, as a cut name or a missing column makes them; they are numbered."""
+    found = []
+    for key, rows in groups.items():
+        of = steps[rows]
+        starts = [0, *(np.flatnonzero((of[1:] == of[0]) & (np.diff(of) < 0)) + 1)]
+        ends = [*(i - 1 for i in starts[1:]), len(of) - 1]
+        if len(starts) == 1 or len({float(of[i]) for i in ends}) > 1:
+            found.append((key, rows))
+            continue
+        times = f"begins {len(starts)} times at step {of[0]:g} and ends each time at {of[-1]:g}"
+        notes.append(f"{name}: what has one run's name {times}; it is taken for {len(starts)} runs")
+        label = str(key[0]) if key else "run"
+        found += [
+            ((f"{label}#{i + 1}", *key[1:]), rows[start : end + 1])
+            for i, (start, end) in enumerate(zip(starts, ends, strict=True))
+        ]
+    return found
+
+
 def _points(steps: Any, values: Any, seconds: Any, metric: str, path: Path, notes: list[str]) -> Points:
-    """With rising steps: a step that comes again is of a log that was resumed, and its later value counts."""
+    """With rising steps: a step that comes again is of a log that was resumed, and its later value counts. Raises
+    `InputError` where the first step comes again: then these are several runs."""
     if len(steps) > 1 and (np.diff(steps) <= 0).any():
+        again = int((steps == steps[0]).sum())
+        if again > 1:
+            raise InputError(
+                f"{path}: {metric} begins {again} times at step {steps[0]:g}: these are several runs. Name the column "
+                "that tells them apart: run=, or seed="
+            )
         last = {float(step): i for i, step in enumerate(steps)}
         keep = np.array([last[step] for step in sorted(last)])
         if len(keep) < len(steps):

@@ -31,6 +31,7 @@ def comparison(data: Mapping[str, Any], verdicts: Mapping[str, Any]) -> None:
             cells += [_or_never(row["time"]), f"{_or_never(low)} … {_or_never(high)}", str(row["never"])]
         table.add_row(*cells, str(row["diverged"]))
     screen.print(table)
+    screen.print(f"Compared with [bold]{plain(data['baseline'])}[/]:")
     for verdict in verdicts.values():
         claim = verdict.claim
         screen.print(f"{plain(claim.claim)}: [{COLOURS[claim.verdict]}]{claim.verdict}[/]")

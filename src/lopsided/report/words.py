@@ -29,7 +29,8 @@ def effect_text(claim: Claim) -> str:
         return "–"
     low, high = claim.interval
     if claim.effect is None:
-        return f"unknown: too few members learned ({measure(claim)})"
+        why = "too few members learned" if claim.ratio else "too few runs have it"
+        return f"unknown: {why} ({measure(claim)})"
     open_below = low is None or (low == 0 and claim.ratio)
     bound = {(False, True): "≥ ", (True, False): "≤ "}.get((open_below, high is None), "")
     text = f"[{number(low) if low is not None else '−∞'}, {number(high) if high is not None else '∞'}]"

@@ -19,7 +19,9 @@ class Track(NamedTuple):
     value: np.ndarray
     """(T,) finite values."""
     diverged: bool = False
-    """Whether the run diverged after the last of them: then it never gets anywhere. Otherwise it ended there."""
+    """Whether the run diverged after the last of them: then it is there never again. Otherwise it ended there."""
+    end: float | None = None
+    """How far a run that diverged would have gone, where that is known: to here it was followed, and got nowhere."""
 
 
 def crossings(tracks: Sequence[Track], at: float, falling: bool, held: bool = False) -> Times:
@@ -31,7 +33,7 @@ def crossings(tracks: Sequence[Track], at: float, falling: bool, held: bool = Fa
     the next one, which is how lopsided's own runs are judged. A run that did not get there is censored: at its own end,
     or, if it diverged, at the end of the longest run.
     """
-    end = max(float(track.axis[-1]) for track in tracks)
+    end = max(float(track.axis[-1] if track.end is None else track.end) for track in tracks)
     time, censored, gap = np.empty(len(tracks)), np.ones(len(tracks), bool), np.full(len(tracks), np.nan)
     sign = -1.0 if falling else 1.0
     for i, track in enumerate(tracks):

@@ -39,3 +39,19 @@ def _of_equivalence(inside: float, seeds: int) -> int | None:
         return sequential.seeds_needed(2 * inside, seeds, side=2 * sequential.SIDE)
     beyond = 1 - inside
     return sequential.seeds_needed(2 * beyond, seeds) if beyond > sequential.SIDE else None
+
+
+POWERED = 1.96 + 0.84
+"""Standard errors that an effect has to be away from 0 to be found in 4 of 5 trials at 5 %."""
+
+
+def runs_needed(a: np.ndarray, b: np.ndarray, paired: bool) -> int | None:
+    """Runs of each side that would find the difference of `a` and `b` (values of each run) with a probability of 80 %;
+    None where there is no difference or no spread to go by."""
+    if paired:
+        effect, variance = float(np.mean(b - a)), float(np.var(b - a, ddof=1))
+    else:
+        effect, variance = float(np.mean(b) - np.mean(a)), float(np.var(a, ddof=1) + np.var(b, ddof=1))
+    if effect == 0 or not np.isfinite(variance):
+        return None
+    return int(np.ceil(POWERED**2 * variance / effect**2))
