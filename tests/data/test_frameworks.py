@@ -389,7 +389,7 @@ def test_hugging_face_datasets():
 
 def test_sources_are_interleaved_and_resumed():
     datasets = pytest.importorskip("datasets")
-    shape = ld.Fixed({"web": 0.6, "code": 0.3, "books": 0.1})
+    shape = ld.Weights({"web": 0.6, "code": 0.3, "books": 0.1})
     sizes = {"web": 500, "code": 200, "books": 50}
     rows = {name: [f"{name} {i}" for i in range(n)] for name, n in sizes.items()}
     mapped = ld.interleave({n: datasets.Dataset.from_dict({"text": r}) for n, r in rows.items()}, shape, 2000, seed=1)

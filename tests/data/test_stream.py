@@ -31,7 +31,7 @@ SHAPES = {
     "binned": ld.Binned(1.5, 5),
     "annealed": ld.Anneal(1.5, 0, begin=0.2, finish=0.9),
     "temperature": ld.Temperature(3.0),
-    "fixed": ld.Fixed({name: i + 1.0 for i, name in enumerate(GROUPS.names)}),
+    "fixed": ld.Weights({name: i + 1.0 for i, name in enumerate(GROUPS.names)}),
     "phases": ld.Phases(until=(0.1, 0.4, 1.0), shares=(0.01, 0.1, 1.0)),
     "annealed phases": ld.Anneal(1.0, 0) & ld.Phases(until=(0.1, 0.4, 1.0), shares=(0.05, 0.2, 1.0), of="run"),
     "curriculum": ld.Curriculum((0.5, 1.0), [np.ones(GROUPS.n_skills), np.arange(1.0, GROUPS.n_skills + 1)]),
@@ -70,13 +70,15 @@ def test_each_skill_comes_as_often_as_expected(name):
     assert np.abs(counts - s.schedule.expected()).max() < 4 * len(set(s.schedule.phase.tolist()))
 
 
-def test_counts_are_within_one_at_every_block_edge():
-    s = stream("power law")
-    cells = GROUPS.cell[s.at(np.arange(TOTAL))]
-    for b in range(1, 10):
-        edge = s._order.block(0, b)[0]
-        counts = np.bincount(cells[:edge], minlength=GROUPS.n_cells)
-        assert np.abs(counts - b * s._order.length * s.schedule.weight[0]).max() <= 1
+@pytest.mark.parametrize("total", [3000, TOTAL])
+def test_counts_are_within_one_of_the_law_at_every_position(total):
+    """Not at the ends of blocks alone. (Time is position but for the root of the skills / 6, 6.6 here, as a standard
+    deviation: that of a uniform fraction for each skill.)"""
+    s = ld.Stream(GROUPS, ld.PowerLaw(1.0), total)
+    cells, p = GROUPS.cell[s.at(np.arange(total))], s.schedule.weight[0]
+    for cell in np.argsort(-p)[[0, 1, 5, 40, 200]]:
+        off = np.cumsum(cells == cell) - p[cell] * np.arange(1, total + 1)
+        assert np.abs(off).max() <= 1 + 5 * 0.41 * np.sqrt(GROUPS.n_cells) * p[cell]
 
 
 @pytest.mark.parametrize("total", [2000, 9600, 20_005, 100_000])
@@ -115,14 +117,15 @@ def test_every_phase_and_stretch_comes_whatever_the_total(thousandths, total, th
     assert np.abs(s.schedule.subset[:, 0] - sizes).max() <= 1
 
 
-@each_shape
-def test_batches_look_like_draws(name):
-    """The variance of a skill's count in batches of 256 is that of independent draws, within a third."""
-    s = stream(name)
-    first = GROUPS.cell[s.at(np.arange(int(0.09 * TOTAL) // 256 * 256))].reshape(-1, 256)
+@pytest.mark.parametrize("replacement", [False, True])
+def test_batches_hold_their_expectation_or_are_drawn(replacement):
+    """A frequent skill's count in a batch hardly varies; with replacement it does, as independent draws do."""
+    s = stream("power law", replacement=replacement)
+    batches = GROUPS.cell[s.at(np.arange(TOTAL // 256 * 256))].reshape(-1, 256)
     for cell in np.argsort(-s.schedule.weight[0])[:3]:
         p = s.schedule.weight[0][cell]
-        assert 0.6 < (first == cell).sum(1).var() / (256 * p * (1 - p)) < 1.5
+        share = (batches == cell).sum(1).var() / (256 * p * (1 - p))
+        assert 0.8 < share < 1.2 if replacement else share < 0.2
 
 
 @given(st.integers(1, 3000), st.integers(1, 9000), st.integers(0, 2**60))
@@ -196,7 +199,7 @@ def test_a_cap_with_a_last_stretch_of_one_example():
     groups = ld.Groups([0] + [1] * 1000 + [2] * 1000)
     a = (6.95 - 5) / 95
     shape = ld.Curriculum((0.95, 1), [[a, (1 - a) / 2, (1 - a) / 2], [1, 1e-12, 1e-12]])
-    assert np.bincount(ld.Stream(groups, shape, 100, seed=1, cap=7).at(np.arange(100))).max() == 7
+    assert np.bincount(ld.Stream(groups, shape, 100, seed=1, cap=7).at(np.arange(100))).max() in (6, 7)
     full = ld.Stream(ld.Groups([0, 1, 2]), ld.Curriculum((0.5, 1), [[1, 0, 2], [0, 1, 0]]), 2, cap=1)
     assert len(set(full.at([0, 1]).tolist())) == 2
     ld.Stream(groups, ld.Uniform(), 100, cap=np.inf).at(np.arange(100))
@@ -220,7 +223,7 @@ def test_a_cap_that_a_long_run_exceeds_by_rounding_ends():
 
 
 def test_huge_weights_are_weights():
-    s = ld.Stream(ld.Groups([0, 1, 2]), ld.Fixed([1e308] * 3), 99)
+    s = ld.Stream(ld.Groups([0, 1, 2]), ld.Weights([1e308] * 3), 99)
     assert np.bincount(s.at(np.arange(99))).tolist() == [33, 33, 33]
 
 
@@ -269,7 +272,7 @@ def test_several_skills_for_an_example():
     law = 1 / np.arange(1, 21)
     np.testing.assert_allclose(found / found.sum(), law / law.sum(), atol=2e-3)
     assert "by at most 0.000 (total variation)" in s.describe()
-    always_both = ld.Stream(ld.Groups([["a", "b"]] * 50), ld.Fixed({"a": 0.9, "b": 0.1}), 1000)
+    always_both = ld.Stream(ld.Groups([["a", "b"]] * 50), ld.Weights({"a": 0.9, "b": 0.1}), 1000)
     assert "by at most 0.400 (total variation)" in always_both.describe()  # neither comes without the other
 
 
@@ -317,7 +320,7 @@ def test_labels_come_in_columns_of_all_kinds():
 SOURCES = {"web": (8000, 50), "code": (3000, 400), "books": (200, 9000)}
 HAVE = np.array([1.8e6, 1.2e6, 0.4e6])  # tokens of books, code, web
 OF_TOKENS = {
-    "fixed": (ld.Fixed({"web": 0.5, "code": 0.4, "books": 0.1}), [0.1, 0.4, 0.5]),
+    "fixed": (ld.Weights({"web": 0.5, "code": 0.4, "books": 0.1}), [0.1, 0.4, 0.5]),
     "as is": (ld.AsIs(), HAVE),
     "phases": (ld.Phases((0.5, 1), (0.1, 1)), HAVE),
     "uniform": (ld.Uniform(), [1, 1, 1]),
@@ -343,7 +346,7 @@ def test_shares_are_of_tokens_where_lengths_are_given(law):
 
 
 def test_skills_without_examples_never_come():
-    s = ld.Stream(ld.Groups([5, 5, 9]), ld.Fixed({5: 1.0, 9: 0.0}), 100)
+    s = ld.Stream(ld.Groups([5, 5, 9]), ld.Weights({5: 1.0, 9: 0.0}), 100)
     assert set(s.at(np.arange(100)).tolist()) == {0, 1}
 
 
@@ -367,7 +370,7 @@ def test_a_run_is_described_before_it_is_trained():
 def test_a_state_is_a_position_and_knows_its_stream():
     s = stream("annealed")
     state = s.state(640)
-    assert state == {"position": 640, "stream": s.fingerprint}
+    assert state == {"position": 640, "stream": s.fingerprint, "order": 3}
     assert stream("annealed").position_of(state) == 640
     for other in (
         stream("annealed", seed=6),
@@ -384,14 +387,14 @@ def test_a_state_is_a_position_and_knows_its_stream():
 
 def test_the_name_of_a_stream_is_of_its_numbers_not_of_what_holds_them():
     groups = ld.Groups(np.arange(6000) % 3)
-    names = {ld.Stream(groups, ld.Fixed(w), 100).fingerprint for w in (
+    names = {ld.Stream(groups, ld.Weights(w), 100).fingerprint for w in (
         [0.1, 0.2, 0.7], (0.1, 0.2, 0.7), np.array([0.1, 0.2, 0.7]), [np.float64(0.1), 0.2, 0.7],
     )}  # fmt: skip
     assert len(names) == 1
-    one, two = (ld.Stream(groups, ld.Fixed(w), 100).fingerprint for w in ({0: 1, 2: 3}, {2: 3.0, 0: 1.0}))
+    one, two = (ld.Stream(groups, ld.Weights(w), 100).fingerprint for w in ({0: 1, 2: 3}, {2: 3.0, 0: 1.0}))
     assert one == two
     texts = ld.Groups(["a", "b"])
-    one, two = (ld.Stream(texts, ld.Fixed(w), 10).fingerprint for w in ({"a": 1, "b": 2}, {np.str_("a"): 1, "b": 2}))
+    one, two = (ld.Stream(texts, ld.Weights(w), 10).fingerprint for w in ({"a": 1, "b": 2}, {np.str_("a"): 1, "b": 2}))
     assert one == two
     two_skills = [["a", "b"], ["c", "d"]], [["a", "c"], ["b", "d"]]
     one, two = (ld.Stream(ld.Groups(s), ld.AsIs(), 9).fingerprint for s in two_skills)
@@ -410,11 +413,11 @@ def test_weights_may_be_tensors_and_columns():
     torch, pandas = pytest.importorskip("torch"), pytest.importorskip("pandas")
     groups = ld.Groups(np.arange(60) % 3)
     held = [torch.tensor([1.0, 2, 3]), pandas.Series([1, 2, 3]), [Fraction(n) for n in (1, 2, 3)], range(1, 4)]
-    assert {ld.Stream(groups, ld.Fixed(w), 100).fingerprint for w in held} == {
-        ld.Stream(groups, ld.Fixed((1, 2, 3)), 100).fingerprint
+    assert {ld.Stream(groups, ld.Weights(w), 100).fingerprint for w in held} == {
+        ld.Stream(groups, ld.Weights((1, 2, 3)), 100).fingerprint
     }
-    other = ld.Fixed(torch.tensor([9.0, 2, 3]))
-    assert ld.Stream(groups, other, 100).fingerprint != ld.Stream(groups, ld.Fixed(held[0]), 100).fingerprint
+    other = ld.Weights(torch.tensor([9.0, 2, 3]))
+    assert ld.Stream(groups, other, 100).fingerprint != ld.Stream(groups, ld.Weights(held[0]), 100).fingerprint
 
 
 BAD = {
@@ -435,15 +438,15 @@ BAD = {
     "skills of fractions": (lambda: ld.Groups([[1.5], [2.0]]), "1.5 is a float"),
     "a skill called unknown": (lambda: ld.Groups([["unknown"], [], ["x"]]), "name yours differently"),
     "no skills": (lambda: ld.Groups([]), "labels"),
-    "NaN weights": (lambda: ld.Stream(GROUPS, ld.Fixed(np.full(GROUPS.n_skills, np.nan)), 10), "weights"),
-    "negative weights": (lambda: ld.Stream(GROUPS, ld.Fixed(-np.ones(GROUPS.n_skills)), 10), "weights"),
-    "no weight left": (lambda: ld.Stream(GROUPS, ld.Fixed({}), 10), "no skill that has examples has a weight"),
-    "too few weights": (lambda: ld.Stream(GROUPS, ld.Fixed([1.0, 2.0]), 10), "2"),
-    "unknown name": (lambda: ld.Stream(GROUPS, ld.Fixed({"x": 1.0}), 10), "no skill is named 'x'"),
+    "NaN weights": (lambda: ld.Stream(GROUPS, ld.Weights(np.full(GROUPS.n_skills, np.nan)), 10), "weights"),
+    "negative weights": (lambda: ld.Stream(GROUPS, ld.Weights(-np.ones(GROUPS.n_skills)), 10), "weights"),
+    "no weight left": (lambda: ld.Stream(GROUPS, ld.Weights({}), 10), "no skill that has examples has a weight"),
+    "too few weights": (lambda: ld.Stream(GROUPS, ld.Weights([1.0, 2.0]), 10), "2"),
+    "unknown name": (lambda: ld.Stream(GROUPS, ld.Weights({"x": 1.0}), 10), "no skill is named 'x'"),
     "cap too small": (lambda: stream("uniform", cap=1), "cannot be met"),
     "cap zero": (lambda: stream("uniform", cap=0), "cap = 0"),
     "total zero": (lambda: stream("uniform", total=0), "total"),
-    "total too large": (lambda: stream("uniform", total=2**62), "2\\^62"),
+    "total too large": (lambda: stream("uniform", total=2**62), "2\\^50"),
     "too many examples": (lambda: ld.Stream(2**31, ld.Uniform(), 10), "2\\^31"),
     "position below": (lambda: stream("uniform").at([-1]), "position -1"),
     "position above": (lambda: stream("uniform").at([3, TOTAL]), f"position {TOTAL}"),
@@ -543,4 +546,4 @@ def test_streams_of_one_seed_share_the_order_of_their_examples():
     sampler = ld.SelfAnneal(groups, 10_000, 10)
     for each in sampler.streams:
         each.at(np.arange(2_000))
-    assert len({id(each._order.members[0]) for each in sampler.streams}) == 1
+    assert len({id(each.segments[0].epochs(0).members.example) for each in sampler.streams}) == 1

@@ -18,23 +18,24 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from lopsided.data.auto_schedule import AutoSchedule
+from lopsided.data.blend import Anneal, Blend
 from lopsided.data.candidates import candidates
 from lopsided.data.describe import effective_share, exponent, samples_for
 from lopsided.data.groups import Groups
 from lopsided.data.hugging_face import select
 from lopsided.data.interleave import Interleaved, interleave
+from lopsided.data.phases import Phases
+from lopsided.data.proxies import proxy
 from lopsided.data.self_anneal import SelfAnneal
 from lopsided.data.shapes import (
-    Anneal,
     AsIs,
     Binned,
     Curriculum,
-    Fixed,
-    Phases,
     PowerLaw,
     Shape,
     Temperature,
     Uniform,
+    Weights,
 )
 from lopsided.data.stream import Stream
 from lopsided.data.view import BatchSampler, View
@@ -48,8 +49,8 @@ __all__ = [
     "AutoSchedule",
     "BatchSampler",
     "Binned",
+    "Blend",
     "Curriculum",
-    "Fixed",
     "GrainSelection",
     "Groups",
     "Interleaved",
@@ -61,10 +62,12 @@ __all__ = [
     "Temperature",
     "Uniform",
     "View",
+    "Weights",
     "candidates",
     "effective_share",
     "exponent",
     "interleave",
+    "proxy",
     "samples_for",
     "select",
 ]

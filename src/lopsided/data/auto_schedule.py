@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from lopsided.core.errors import InputError
 from lopsided.data.groups import Groups
-from lopsided.data.shapes import AsIs, Phases, Shape
+from lopsided.data.phases import Phases
+from lopsided.data.shapes import AsIs, Shape
 from lopsided.data.steered import Decision, Steered, require_share
 from lopsided.data.stream import Stream
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from lopsided.core.errors import InputError
+from lopsided.data.blend import Anneal
 from lopsided.data.groups import Groups
-from lopsided.data.shapes import Anneal, AsIs, Phases, PowerLaw, Shape, Temperature, Uniform
+from lopsided.data.phases import Phases
+from lopsided.data.shapes import AsIs, PowerLaw, Shape, Temperature, Uniform
 
 EXPONENTS = (0.5, 1.0, 1.5)
 PHASES, SMALLEST, LARGEST = 6, 1 / 320, 1 / 50

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 
 import numpy as np
 
 from lopsided.core.errors import InputError
 from lopsided.data.groups import Groups
-from lopsided.data.shapes import Shape
+from lopsided.data.shapes import Product, Shape, Weights
 from lopsided.data.stream import Stream
 
 FEW = 0.02
 MANY = 10**6
 """Samples over which the mean is taken: enough that no stretch of a shape is rounded away."""
 SHOWN = 8
+NAMED = 5
+"""Skills that a warning names."""
 
 
 def effective_share(stream: Stream) -> float:
@@ -109,7 +112,29 @@ def _skills(stream: Stream, groups: Groups) -> list[str]:
         lines.append(
             f"frequencies of skills are off the shape's by at most {_off(stream, groups):.3f} (total variation)"
         )
-    never = int((found == 0).sum())
-    if never:
-        lines.append(f"{never:,} of {groups.n_skills:,} skills never come")
+    lines += _missing(stream, groups, found, found * uses)
     return lines
+
+
+def _missing(stream: Stream, groups: Groups, share: np.ndarray, expected: np.ndarray) -> list[str]:
+    """What will never come, or hardly, by name."""
+    lines = []
+    never, hardly = share == 0, (share > 0) & (expected < 1)
+    if never.any():
+        lines.append(f"{never.sum():,} of {groups.n_skills:,} skills never come: {_names(groups, never)}")
+    if hardly.any():
+        said = f"warning: {hardly.sum():,} of {groups.n_skills:,} skills are expected less than once"
+        lines.append(f"{said}: {_names(groups, hardly)}")
+    factors = stream.shape.factors if isinstance(stream.shape, Product) else (stream.shape,)
+    for factor in factors:
+        if isinstance(factor, Weights) and isinstance(factor.given, Mapping):
+            left_out = np.array([name not in factor.given for name in groups.names])
+            if left_out.any():
+                lines.append(f"warning: the weights do not name {_names(groups, left_out)}")
+    return lines
+
+
+def _names(groups: Groups, which: np.ndarray) -> str:
+    named = [str(groups.names[k]) for k in np.flatnonzero(which)[:NAMED]]
+    more = int(which.sum()) - len(named)
+    return ", ".join(named) + (f" and {more:,} more" if more else "")

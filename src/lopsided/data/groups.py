@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from lopsided.core.errors import InputError
+from lopsided.data.epochs import Members
 from lopsided.data.permutation import LARGEST
 from lopsided.data.recent import Recent
 from lopsided.data.uses import Uses
-from lopsided.data.words import U, bits, key
+from lopsided.data.words import U, bits, key, words_of
 
 MOST_CELLS = 10**6
 MOST_CHARACTERS = 2**24
@@ -62,7 +64,7 @@ class Groups:
         """(R,) tokens of a skill's average example, or None."""
         if lengths is not None:
             self._weigh(lengths)
-        self._members: Recent[tuple[np.ndarray, np.ndarray]] = Recent(2)
+        self._members: Recent[Members] = Recent(2)
 
     def _weigh(self, lengths: Any) -> None:
         found = np.asarray(lengths)
@@ -89,15 +91,24 @@ class Groups:
         self.cell = new[self.cell]
         self.cell_size = np.bincount(self.cell, minlength=self.n_cells).astype(np.int64)
 
-    def members(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    def members(self, seed: int) -> Members:
         """Examples by cell, each cell's in a random order (so that a prefix is a random subset, and prefixes nest),
-        and where each cell begins (cells + 1,). Streams of one seed share them."""
+        whatever other cells there are. Streams of one seed share them."""
         return self._members.get(seed, lambda: self._in_random_order(seed))
 
-    def _in_random_order(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
-        order = bits(key(seed, "member order"), np.arange(self.n_examples, dtype=U))
-        member = np.lexsort((order, self.cell)).astype(np.uint32)
-        return member, np.concatenate([[0], np.cumsum(self.cell_size)])
+    def _in_random_order(self, seed: int) -> Members:
+        begins = np.concatenate([[0], np.cumsum(self.cell_size)])
+        by_cell = np.argsort(self.cell, kind="stable")
+        cell = self.cell[by_cell]
+        rank = np.arange(self.n_examples) - begins[cell]
+        order = bits(key(seed, "member order"), self.ident[cell] + rank.astype(U))
+        return Members(by_cell[np.lexsort((order, cell))].astype(np.uint32), begins)
+
+    @cached_property
+    def ident(self) -> np.ndarray:
+        """(C,) uint64: a word for each cell that depends on its skills' names alone."""
+        names = words_of(self.names)
+        return names if self.uses is None else self.uses.ident(names)
 
     def occurrences(self, cell_weights: np.ndarray) -> np.ndarray:
         """(R,) share of each skill among the skills that samples need, where cells come as often as

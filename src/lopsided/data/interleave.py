@@ -41,6 +41,13 @@ class Interleaved:
         self.names = sorted(sources)  # as Groups has them
         self.sources, self.seed = {name: sources[name] for name in self.names}, seed
         known = {name: len(source) for name, source in self.sources.items() if _by_position(source)}
+        twice = {id(source): name for name, source in self.sources.items()}
+        if len(twice) < len(self.names):
+            name = next(n for n, source in self.sources.items() if twice[id(source)] != n)
+            also = twice[id(self.sources[name])]
+            raise InputError(
+                f"sources: {name!r} and {also!r} are one source; give it once, with the sum of the weights"
+            )
         if empty := [name for name, size in known.items() if size == 0]:
             raise InputError(f"source {empty[0]!r}: is empty")
         self.streaming = len(known) < len(self.names)
@@ -94,7 +101,7 @@ class Interleaved:
         if not self.streaming:
             yield from (self[n] for n in range(begin, len(self)))
             return
-        before = np.bincount(self._sources(0, begin), minlength=len(self.names))
+        before = self.stream.visits(begin)  # of a streaming mixture, a source is one example
         iterators = [self._from(i, int(before[i])) for i in range(len(self.names))]
         for n in range(begin, len(self), 4096):
             for source in self._sources(n, min(n + 4096, len(self))):
@@ -166,4 +173,4 @@ def _again(source: Any, skipped: int, name: str) -> Iterator[Any]:
 
 
 interleave = Interleaved
-"""The class as a verb: `interleave({"web": a, "code": b}, Fixed({...}), 10**6)`."""
+"""The class as a verb: `interleave({"web": a, "code": b}, Weights({...}), 10**6)`."""

@@ -8,7 +8,8 @@ import numpy as np
 
 from lopsided.core.errors import InputError
 from lopsided.data.groups import Groups
-from lopsided.data.shapes import AsIs, Phases, Product, Shape, Uniform
+from lopsided.data.phases import Phases
+from lopsided.data.shapes import AsIs, Product, Shape, Uniform
 from lopsided.data.words import U, bits, key, unit
 
 ROUNDS = 500
@@ -25,8 +26,7 @@ class Schedule(NamedTuple):
     subset: np.ndarray  # (S, C) examples of each cell that are drawn from
     phase: np.ndarray  # (S,) number of the subset that a stage draws from
     phase_start: np.ndarray  # (S,) first position of that phase
-    base: np.ndarray  # (S, C) expected samples of each cell between the phase's and the stage's start
-    offset: np.ndarray  # (C,) in [0, 1): one random number for each cell
+    base: np.ndarray  # (S, C) expected samples of each cell before the stage
     total: int
 
     def expected(self) -> np.ndarray:
@@ -51,7 +51,8 @@ def schedule(groups: Groups | int, shape: Shape, total: int, seed: int, cap: flo
     end = np.append(begin[1:], 1.0)
     sizes = np.array([groups]) if isinstance(groups, int) else groups.cell_size
     examples = int(sizes.sum())
-    offset = unit(bits(key(seed, "offset"), np.arange(len(sizes), dtype=U)))
+    # A random number for each cell rounds the size of its subset.
+    offset = unit(bits(key(seed, "offset"), np.zeros(1, U) if isinstance(groups, int) else groups.ident))
     shares = np.array([shape.subset(float(share), examples, total) for share in begin])
     weight = _weights(groups, shape, begin, end, seed)
     subset = np.clip(np.floor(shares[:, None] * sizes + offset), np.minimum(sizes, 1), sizes).astype(np.int64)
@@ -61,10 +62,8 @@ def schedule(groups: Groups | int, shape: Shape, total: int, seed: int, cap: flo
         weight = _capped(weight, length, subset, float(cap))
     phase_start = np.array([start[phase == p][0] for p in phase])
     base = np.zeros_like(weight)
-    for i in range(1, len(start)):
-        if phase[i] == phase[i - 1]:
-            base[i] = base[i - 1] + length[i - 1] * weight[i - 1]
-    return Schedule(start, begin, end, weight, subset, phase, phase_start, base, offset, total)
+    np.cumsum(length[:-1, None] * weight[:-1], 0, out=base[1:])
+    return Schedule(start, begin, end, weight, subset, phase, phase_start, base, total)
 
 
 def _weights(groups: Groups | int, shape: Shape, begins: np.ndarray, ends: np.ndarray, seed: int) -> np.ndarray:

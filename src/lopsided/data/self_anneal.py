@@ -26,8 +26,6 @@ class SelfAnneal(Steered):
     running mean is over about `window` reports. `chance`: accuracy of guesses, which counts as 0.
     """
 
-    afresh = False
-
     def __init__(
         self,
         groups: Groups | int,
@@ -52,6 +50,7 @@ class SelfAnneal(Steered):
         super().__init__(streams, batch, rank, world, (start, goal, window, chance))
         self.start, self.goal, self.window, self.chance = start, goal, window, chance
         self._exponent, self._right = start, 0.0
+        self._run = self.streams[0]
 
     @property
     def exponent(self) -> float:
@@ -69,9 +68,23 @@ class SelfAnneal(Steered):
         level = round((1 - self._exponent / self.start) * (LEVELS - 1))
         return None if level == self.current else (self.position, level)
 
+    def follow(self, decision: Decision) -> None:
+        """Do as was decided: the law changes, the visits of examples go on. Raises `InputError` for a decision about
+        positions that were handed out already."""
+        known = len(self.log)
+        super().follow(decision)
+        for position, number in self.log[known:]:
+            self._run = self._changed(self._run, position, number)
+
+    def _changed(self, run: Stream, position: int, number: int) -> Stream:
+        return run.then(self.streams[number].shape, at=position).from_last()
+
+    def _at(self, positions: np.ndarray) -> np.ndarray:
+        return self._run.at(positions)
+
     def restart(self) -> None:
         super().restart()
-        self._exponent, self._right = self.start, 0.0
+        self._exponent, self._right, self._run = self.start, 0.0, self.streams[0]
 
     def state_dict(self) -> dict[str, Any]:
         return {**super().state_dict(), "exponent": self._exponent, "right": self._right}
@@ -82,3 +95,6 @@ class SelfAnneal(Steered):
             raise InputError("state: valid is what `state_dict()` of a SelfAnneal gave")
         super().load_state_dict(state, allow_other)
         self._exponent, self._right = float(state["exponent"]), float(state["right"])
+        self._run = self.streams[0]
+        for position, number in self.log[1:]:
+            self._run = self._changed(self._run, position, number)

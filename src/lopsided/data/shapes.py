@@ -15,8 +15,6 @@ from lopsided.core.errors import InputError
 from lopsided.data.groups import Groups
 from lopsided.data.words import U, bits, key
 
-STAGES = 64
-"""An exponent that moves does so in so many steps."""
 By = Literal["frequency", "random", "given"]
 
 
@@ -29,6 +27,11 @@ class Shape:
     @property
     def reads_sizes(self) -> bool:
         """Whether it has to know how many examples a skill has."""
+        return False
+
+    @property
+    def has_subsets(self) -> bool:
+        """Whether it says which part of the examples is drawn from."""
         return False
 
     def edges(self) -> Sequence[float]:
@@ -53,6 +56,10 @@ class Product(Shape):
     @property
     def reads_sizes(self) -> bool:
         return any(factor.reads_sizes for factor in self.factors)
+
+    @property
+    def has_subsets(self) -> bool:
+        return any(factor.has_subsets for factor in self.factors)
 
     def edges(self) -> Sequence[float]:
         return sorted({edge for factor in self.factors for edge in factor.edges()})
@@ -101,8 +108,8 @@ class PowerLaw(Shape):
     reads_sizes = property(lambda self: self.by == "frequency")
 
     def __post_init__(self) -> None:
-        _require_exponent("alpha", self.alpha)
-        _require_ranks(self.by)
+        require_exponent("alpha", self.alpha)
+        require_ranks(self.by)
 
     def weights(self, groups: Groups, begin: float, end: float, seed: int) -> np.ndarray:
         return _ranks(groups, self.by, seed) ** -float(self.alpha)
@@ -119,8 +126,8 @@ class Binned(Shape):
     reads_sizes = property(lambda self: self.by == "frequency")
 
     def __post_init__(self) -> None:
-        _require_exponent("alpha", self.alpha)
-        _require_ranks(self.by)
+        require_exponent("alpha", self.alpha)
+        require_ranks(self.by)
         if not isinstance(self.bins, (int, np.integer)) or self.bins < 1:
             raise InputError(f"bins = {self.bins!r}: at least 1")
 
@@ -132,33 +139,6 @@ class Binned(Shape):
         for b, part in enumerate(np.array_split(order, self.bins)):
             found[part] = (b + 1.0) ** -self.alpha / len(part)
         return found
-
-
-@dataclass(frozen=True)
-class Anneal(Shape):
-    """A power law whose exponent moves linearly from `start` to `end` between two shares of the run (in 64 steps)."""
-
-    start: float = 1.5
-    end: float = 0.0
-    begin: float = 0.2
-    finish: float = 0.9
-    by: By = "frequency"
-
-    reads_sizes = property(lambda self: self.by == "frequency")
-
-    def __post_init__(self) -> None:
-        _require_exponent("start", self.start)
-        _require_exponent("end", self.end)
-        _require_ranks(self.by)
-        if not 0 <= self.begin < self.finish <= 1:
-            raise InputError(f"begin = {self.begin}, finish = {self.finish}: valid is 0 <= begin < finish <= 1")
-
-    def edges(self) -> Sequence[float]:
-        return sorted({0.0, *np.linspace(self.begin, self.finish, STAGES + 1).tolist()} - {1.0})
-
-    def weights(self, groups: Groups, begin: float, end: float, seed: int) -> np.ndarray:
-        moved = np.clip(((begin + end) / 2 - self.begin) / (self.finish - self.begin), 0, 1)
-        return _ranks(groups, self.by, seed) ** -(self.start + (self.end - self.start) * float(moved))
 
 
 @dataclass(frozen=True)
@@ -178,7 +158,7 @@ class Temperature(Shape):
 
 
 @dataclass(frozen=True, eq=False)
-class Fixed(Shape):
+class Weights(Shape):
     """Given weights, in the order of `groups.names`, or by name: what another method found (DoReMi, Olmix, ...)."""
 
     given: Sequence[float] | Mapping[Any, float] = field(default=())
@@ -195,40 +175,13 @@ class Curriculum(Shape):
     given: Sequence[Sequence[float] | Mapping[Any, float]]
 
     def __post_init__(self) -> None:
-        _require_until(self.until, len(self.given), "given")
+        require_until(self.until, len(self.given), "given")
 
     def edges(self) -> Sequence[float]:
         return (0.0, *self.until[:-1])
 
     def weights(self, groups: Groups, begin: float, end: float, seed: int) -> np.ndarray:
         return _by_skill(self.given[int(np.searchsorted(self.until[:-1], begin, side="right"))], groups)
-
-
-@dataclass(frozen=True)
-class Phases(Shape):
-    """Nested, growing subsets of every skill's examples: phase i ends at the share `until[i]` of the run, and draws
-    from a subset of the data's share `shares[i]` (`of="data"`), or of as many examples as this share of the run has
-    samples (`of="run"`)."""
-
-    until: tuple[float, ...]
-    shares: tuple[float, ...]
-    of: Literal["data", "run"] = "data"
-
-    reads_sizes = property(lambda self: True)
-
-    def __post_init__(self) -> None:
-        _require_until(self.until, len(self.shares), "shares")
-        if any(not 0 < share <= 1 for share in self.shares) or list(self.shares) != sorted(self.shares):
-            raise InputError(f"shares = {self.shares}: valid are rising numbers above 0, up to 1")
-        if self.of not in ("data", "run"):
-            raise InputError(f"of = {self.of!r}: valid are data, run")
-
-    def edges(self) -> Sequence[float]:
-        return (0.0, *self.until[:-1])
-
-    def subset(self, at: float, examples: int, total: int) -> float:
-        share = self.shares[int(np.searchsorted(self.until[:-1], at, side="right"))]
-        return share if self.of == "data" else min(1.0, share * total / examples)
 
 
 def _ranks(groups: Groups, by: By, seed: int) -> np.ndarray:
@@ -256,17 +209,17 @@ def _by_skill(given: Sequence[float] | Mapping[Any, float], groups: Groups) -> n
     return found
 
 
-def _require_exponent(name: str, value: float) -> None:
+def require_exponent(name: str, value: float) -> None:
     if not isinstance(value, (int, float, np.number)) or not 0 <= value <= 20:
         raise InputError(f"{name} = {value!r}: between 0 and 20")
 
 
-def _require_ranks(by: str) -> None:
+def require_ranks(by: str) -> None:
     if by not in ("frequency", "random", "given"):
         raise InputError(f"by = {by!r}: valid are frequency, random, given")
 
 
-def _require_until(until: Sequence[float], count: int, what: str) -> None:
+def require_until(until: Sequence[float], count: int, what: str) -> None:
     if np.ndim(until) != 1:
         raise InputError(f"until = {until!r}: a list of shares of the run, one for each of {what}")
     rising = list(until) == sorted(set(until)) and len(until) and until[0] > 0

@@ -12,7 +12,7 @@ import numpy as np
 from lopsided.core.errors import InputError
 from lopsided.data.shapes import Shape
 
-VERSION = 2
+VERSION = 3
 """Version of the order of samples: streams of another version put other examples at the same positions."""
 
 
@@ -55,6 +55,11 @@ def position_of(state: Any, name: str, total: int, allow_other: bool) -> int:
         position, its = int(state["position"]), state["stream"]
     except (KeyError, TypeError, ValueError):
         raise InputError("state: valid is what `state_dict()` gave: position and stream") from None
+    if (order := state.get("order", VERSION - 1)) != VERSION and not allow_other:
+        raise InputError(
+            f"state: it is of order {order} of samples, and this version of lopsided has order {VERSION}; go on with "
+            "the version that began"
+        )
     if its != name and not allow_other:
         raise InputError(
             f"state: it is of another stream ({its}, this is {name}): other data, shape, total, seed or version of "

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from lopsided.core.errors import InputError
-from lopsided.data.state import fingerprint, position_of
+from lopsided.data.state import VERSION, fingerprint, position_of
 from lopsided.data.stream import Stream
 from lopsided.data.view import BatchSampler
 
@@ -24,10 +24,8 @@ Decision = tuple[int, int] | None
 
 
 class Steered(BatchSampler):
-    """Batches from one of several streams; which one is decided on the way."""
-
-    afresh = True
-    """Whether a stream begins at its first position when it is switched to, or goes on at the position of the run."""
+    """Batches from one of several streams; which one is decided on the way. A stream begins at its first position when
+    it is switched to."""
 
     def __init__(
         self, streams: Sequence[Stream], batch: int, rank: int = 0, world: int = 1, rules: Sequence[float] = ()
@@ -72,11 +70,12 @@ class Steered(BatchSampler):
         out = np.empty(positions.shape, np.int64)
         for i in np.unique(at):
             here = at == i
-            out[here] = self.streams[self.log[i][1]].at(positions[here] - (begins[i] if self.afresh else 0))
+            out[here] = self.streams[self.log[i][1]].at(positions[here] - begins[i])
         return out
 
     def state_dict(self) -> dict[str, Any]:
-        return {"position": self.position, "stream": self._name(), "log": [list(entry) for entry in self.log]}
+        log = [list(entry) for entry in self.log]
+        return {"position": self.position, "stream": self._name(), "order": VERSION, "log": log}
 
     def _name(self) -> str:
         return fingerprint(type(self).__name__, self.rules, [stream.fingerprint for stream in self.streams])

@@ -6,6 +6,7 @@ Batch size, accumulation, ranks and workers are layouts of the positions; the wh
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
 
 import numpy as np
@@ -13,32 +14,33 @@ from numpy.typing import ArrayLike
 
 from lopsided.core.errors import InputError
 from lopsided.data import state
+from lopsided.data.change import go_on, moved
 from lopsided.data.groups import Groups
-from lopsided.data.permutation import LARGEST, permuted, permuted_by_one
+from lopsided.data.permutation import LARGEST
 from lopsided.data.recent import Recent
-from lopsided.data.schedule import schedule
+from lopsided.data.schedule import Schedule
+from lopsided.data.segment import Segment, Settings
 from lopsided.data.shapes import Shape
-from lopsided.data.stratified import Stratified
-from lopsided.data.words import U, below, bits, key, unit, word
 
 AHEAD = 4096
 """Small requests are answered from so many positions, made at once."""
 KEPT = 16
-LONGEST = 2**62
+LONGEST = 2**50
+"""Positions are times, as floating-point numbers: beyond, turns of one cell would come at equal times."""
 
 
 class Stream:
     """`shape` over `groups` (or over N examples without skills, given as a number) for `total` samples.
 
-    *Stratified* (the default): a stretch of constant frequencies is cut into blocks of at most 16,384 positions (or of
-    two for each skill, if that is more). At the end of a block each skill has come as often as its expectation says,
-    within 1; where the block ends is rounded too, by 0.3 sqrt(skills) positions as a standard deviation. At every
-    position of a phase the visits of a skill's examples differ by at most 1; their order is shuffled anew in every
-    epoch. With `replacement`, every sample is drawn on its own, as lopsided's plan `fixed` does.
+    *Stratified* (the default): at every time each skill has come as often as its expectation says, within 1; time is
+    position but for a distance of about sqrt(skills / 6). So a batch holds nearly its expectation of each frequent
+    skill. At every position of a phase the visits of a skill's examples differ by at most 1; their order is shuffled
+    anew in every epoch. What comes before a position depends on nothing after it: streams of one seed are equal as long
+    as their laws agree, whatever their totals and whatever other skills there are. With `replacement`, every sample is
+    drawn on its own, as lopsided's plan `fixed` does.
 
     `cap`: how often an example comes at most, exactly for whole numbers; what a rare skill cannot give goes to the
-    others in proportion. With phases, each of which rounds on its own, an example may come once more for each; with
-    `replacement`, a cap is kept on average. Raises `InputError` for what cannot be done.
+    others in proportion. With `replacement`, a cap is kept on average. Raises `InputError` for what cannot be done.
     """
 
     def __init__(
@@ -50,27 +52,99 @@ class Stream:
         cap: float | None = None,
         replacement: bool = False,
     ):
-        if isinstance(groups, np.integer):
-            groups = int(groups)
-        if not isinstance(groups, (Groups, int)):
-            raise InputError(
-                f"groups: a {type(groups).__name__} is none; valid are Groups(labels), or a number of examples"
-            )
-        examples = groups if isinstance(groups, int) else groups.n_examples
-        if not 1 <= examples < LARGEST:
-            raise InputError(f"groups: {examples:,} examples; between 1 and 2^31")
-        if not isinstance(shape, Shape):
-            raise InputError(f"shape: {shape!r} is none; valid are the classes of lopsided.data, joined with &")
-        if not isinstance(total, (int, np.integer)) or not 1 <= total < LONGEST:
-            raise InputError(f"total = {total!r}: samples of the run, between 1 and 2^62")
-        self.groups, self.shape, self.total, self.seed = groups, shape, int(total), int(seed)
-        self.cap, self.replacement, self.n_examples = cap, bool(replacement), examples
-        self.schedule = schedule(groups, shape, self.total, self.seed, cap)
-        self._order = None
-        if isinstance(groups, Groups) and groups.n_cells > 1:
-            self._order = Stratified(groups, self.schedule, self.seed, None if replacement else cap)
+        settings = Settings(_sound(groups), shape, 0, total, cap)
+        _require(settings)
+        self.seed, self.replacement = int(seed), bool(replacement)
+        self.segments: tuple[Segment, ...] = (
+            Segment(settings._replace(total=int(total)), self.seed, self.replacement),
+        )
+        """The run so far, each change a segment."""
         self._ahead: Recent[np.ndarray] = Recent(KEPT)
-        self._cumulative: Recent[np.ndarray] = Recent(KEPT)
+
+    def then(
+        self,
+        shape: Shape | None = None,
+        *,
+        at: int,
+        groups: Groups | int | None = None,
+        total: int | None = None,
+        cap: float | None = None,
+        same: ArrayLike | None = None,
+    ) -> Stream:
+        """The stream that is this one before position `at`, and goes on with another law, other data or another length
+        from there on; what is left out stays as it is.
+
+        `shape` is over the rest of the run: its shares begin at `at` and end at `total`, positions of the whole run.
+        `groups`: data with examples or skills more or fewer. Example i is the one that it was; `same`, (N',), says
+        otherwise: the index that each example had, -1 for a new one. Visits go on: what has not come in its epoch comes
+        first, new examples among it. A state of this stream is one of the new stream, up to `at`.
+
+        >>> import lopsided.data as ld
+        >>> stream = ld.Stream(ld.Groups(["a", "b"] * 50), ld.Uniform(), total=1000)
+        >>> decay = stream.then(ld.Weights({"a": 0.9, "b": 0.1}), at=800)
+        >>> bool((decay.at(range(800)) == stream.at(range(800))).all())
+        True
+
+        Raises `InputError` for a change before the last one, or behind the end.
+        """
+        last = self.segments[-1].settings
+        settings = Settings(
+            last.groups if groups is None else _sound(groups),
+            last.shape if shape is None else shape,
+            at,
+            last.total if total is None else total,
+            last.cap if cap is None else cap,
+            same,
+        )
+        if not isinstance(at, (int, np.integer)) or not max(1, last.begin) <= at <= last.total:
+            since = f"the last change is at {last.begin:,}" if last.begin else "the run begins at 0"
+            raise InputError(f"then: at = {at!r}: {since}, and the stream ends at {last.total:,}")
+        _require(settings)
+        if settings.total <= at:
+            raise InputError(f"then: total = {settings.total:,}: positions of the whole run, above at = {at:,}")
+        settings = settings._replace(begin=int(at), total=int(settings.total))
+        found = copy.copy(self)
+        found.__dict__.pop("fingerprint", None)
+        found.segments = (*self.segments, go_on(self.segments[-1], settings))
+        found._ahead = Recent(KEPT)
+        return found
+
+    def from_last(self) -> Stream:
+        """This stream for positions since its last change alone: what was before takes memory, and is read no more."""
+        found = copy.copy(self)
+        found.segments = self.segments[-1:]
+        found._ahead = Recent(KEPT)
+        return found
+
+    @property
+    def groups(self) -> Groups | int:
+        """The data; after a change, those that come last."""
+        return self.segments[-1].groups
+
+    @property
+    def shape(self) -> Shape:
+        """The shape; after a change, the last one."""
+        return self.segments[-1].settings.shape
+
+    @property
+    def cap(self) -> float | None:
+        """How often an example comes at most."""
+        return self.segments[-1].settings.cap
+
+    @property
+    def total(self) -> int:
+        """Samples of the run."""
+        return self.segments[-1].settings.total
+
+    @property
+    def n_examples(self) -> int:
+        """Examples of the data."""
+        return self.groups if isinstance(self.groups, int) else self.groups.n_examples
+
+    @property
+    def schedule(self) -> Schedule:
+        """The shape as stages; after a change, of what comes last."""
+        return self.segments[-1].schedule
 
     def __len__(self) -> int:
         return self.total
@@ -92,53 +166,39 @@ class Stream:
         first, last = int(n.min()) // AHEAD, int(n.max()) // AHEAD
         if first != last:
             return self._at(n)
-        begin = first * AHEAD
-        made = self._ahead.get(first, lambda: self._at(np.arange(begin, min(begin + AHEAD, self.total))))
+        begin = max(first * AHEAD, self.segments[0].settings.begin)
+        end = min((first + 1) * AHEAD, self.total)
+        made = self._ahead.get(first, lambda: self._at(np.arange(begin, end)))
         return made[n - begin]
 
     def _at(self, n: np.ndarray) -> np.ndarray:
+        if len(self.segments) == 1:
+            return self.segments[0].at(n - self.segments[0].settings.begin)
         out = np.empty(n.shape, np.int64)
-        stage = np.searchsorted(self.schedule.start, n, side="right") - 1
-        for i in np.unique(stage):
-            here = slice(None) if (stage == i).all() else np.flatnonzero(stage == i)
-            if self.replacement:
-                out[here] = self._drawn(int(i), n[here])
-            elif self._order is None:
-                out[here] = self._permuted(int(i), n[here])
-            else:
-                out[here] = self._order.at(int(i), n[here])
+        begins = [segment.settings.begin for segment in self.segments]
+        its = np.searchsorted(begins, n, side="right") - 1
+        for i in np.unique(its):
+            here = its == i
+            out[here] = self.segments[i].at(n[here] - begins[i])
         return out
 
-    def _drawn(self, i: int, n: np.ndarray) -> np.ndarray:
-        """With replacement: a cell by inversion, an example of its subset."""
-        counter = n.astype(U)
-        subset = self.schedule.subset[i]
-        if self._order is None:
-            return self._member(below(bits(key(self.seed, "example"), counter), int(subset[0])), int(subset[0]))
-        cumulative = self._cumulative.get(i, lambda: _shares(self.schedule.weight[i]))
-        cell = np.searchsorted(cumulative, unit(bits(key(self.seed, "cell"), counter)), side="right")
-        place = below(bits(key(self.seed, "example"), counter), subset[cell])
-        member, begins = self._order.members
-        return member[begins[cell] + place].astype(np.int64)
-
-    def _permuted(self, i: int, n: np.ndarray) -> np.ndarray:
-        """Without skills: one epoch of the subset after another, each in an order of its own."""
-        s = self.schedule
-        size, t = int(s.subset[i][0]), n - int(s.phase_start[i])
-        epoch = t // size
-        place = (t - epoch * size).astype(np.uint32)
-        its_key = key(self.seed, "epoch", int(s.phase[i]))
-        if t.size and epoch[0] == epoch[-1] and (epoch == epoch[0]).all():
-            found = permuted_by_one(word(its_key, int(epoch[0])), place, size)
-        else:
-            found = permuted(bits(its_key, epoch.astype(U)), place, np.full(t.shape, size, np.uint32))
-        return self._member(found, size)
-
-    def _member(self, place: np.ndarray, size: int) -> np.ndarray:
-        """The example at a place of a subset of all examples; subsets are prefixes of one random order."""
-        if size != self.n_examples:
-            place = permuted_by_one(word(key(self.seed, "member order"), 0), place.astype(np.uint32), self.n_examples)
-        return place.astype(np.int64)
+    def visits(self, position: int) -> np.ndarray:
+        """(N,) how often each example comes before a position, without going through them."""
+        if not 0 <= position <= self.total:
+            raise InputError(f"position {position}: 0 to {self.total:,}")
+        found: np.ndarray | None = None
+        for i, segment in enumerate(self.segments):
+            begin, end = segment.settings.begin, min(position, segment.settings.total)
+            if i + 1 < len(self.segments):
+                end = min(end, self.segments[i + 1].settings.begin)
+            if end < begin:
+                break
+            before = found
+            found = segment.visits(end - begin)
+            if before is not None:
+                found += moved(before, segment.settings)
+        assert found is not None
+        return found
 
     def batch(self, step: int, batch: int, rank: int = 0, world: int = 1) -> np.ndarray:
         """Indices of a rank's part of the global batch of `batch` samples at a step."""
@@ -148,22 +208,36 @@ class Stream:
     @cached_property
     def fingerprint(self) -> str:
         """16 hexadecimal digits that name the data's labels, the shape, its length, the seed and the options."""
-        data: tuple[object, ...] = ()
-        if isinstance(self.groups, Groups):
-            g = self.groups
-            numbers = [x if x is None else x.astype(float).tobytes() for x in (g.size, g.mean_length)]
-            uses = None if g.uses is None else [x.tobytes() for x in (g.uses.cells, g.uses.skills, g.uses.counts)]
-            data = g.cell.tobytes(), g.names, numbers, uses
-        options = self.n_examples, self.shape, self.total, self.seed, self.cap, self.replacement
-        return state.fingerprint(data, *options)
+        return self._names[-1]
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        """Fingerprints of this stream before each of its changes, and now."""
+        found: list[str] = []
+        for segment in self.segments:
+            groups, shape, begin, total, cap, same = segment.settings
+            data: tuple[object, ...] = ()
+            n = groups
+            if isinstance(groups, Groups):
+                g, n = groups, groups.n_examples
+                numbers = [x if x is None else x.astype(float).tobytes() for x in (g.size, g.mean_length)]
+                uses = None if g.uses is None else [x.tobytes() for x in (g.uses.cells, g.uses.skills, g.uses.counts)]
+                data = g.cell.tobytes(), g.names, numbers, uses
+            change = (found[-1], begin, None if same is None else np.asarray(same).tobytes()) if found else ()
+            found.append(state.fingerprint(data, n, shape, total, self.seed, cap, self.replacement, *change))
+        return tuple(found)
 
     def state(self, position: int) -> dict[str, object]:
         """What a checkpoint has to hold: the next position, and which stream it belongs to."""
-        return {"position": int(position), "stream": self.fingerprint}
+        return {"position": int(position), "stream": self.fingerprint, "order": state.VERSION}
 
     def position_of(self, found: dict[str, object], allow_other: bool = False) -> int:
-        """The position of a `state`. Raises `InputError` if it is of another stream, unless that is allowed."""
-        return state.position_of(found, self.fingerprint, self.total, allow_other)
+        """The position of a `state` of this stream, or of what it was before a change, if it lies before that one.
+        Raises `InputError` if it is of another stream, unless that is allowed."""
+        ends = [*(segment.settings.begin for segment in self.segments[1:]), self.total]
+        its = found.get("stream") if isinstance(found, dict) else None
+        which = self._names.index(its) if its in self._names else -1
+        return state.position_of(found, self._names[which], ends[which], allow_other)
 
     @property
     def tokens(self) -> float:
@@ -182,7 +256,23 @@ class Stream:
         return f"Stream({self.groups!r}, {self.shape!r}, total={self.total:,}, seed={self.seed})"
 
 
-def _shares(weight: np.ndarray) -> np.ndarray:
-    """Cumulative shares of weights."""
-    total = np.cumsum(weight)
-    return total / total[-1]
+def _sound(groups: Groups | int) -> Groups | int:
+    """Raises `InputError` for what are no groups."""
+    if isinstance(groups, np.integer):
+        groups = int(groups)
+    if not isinstance(groups, (Groups, int)):
+        raise InputError(
+            f"groups: a {type(groups).__name__} is none; valid are Groups(labels), or a number of examples"
+        )
+    examples = groups if isinstance(groups, int) else groups.n_examples
+    if not 1 <= examples < LARGEST:
+        raise InputError(f"groups: {examples:,} examples; between 1 and 2^31")
+    return groups
+
+
+def _require(settings: Settings) -> None:
+    if not isinstance(settings.shape, Shape):
+        raise InputError(f"shape: {settings.shape!r} is none; valid are the classes of lopsided.data, joined with &")
+    total = settings.total
+    if not isinstance(total, (int, np.integer)) or not 1 <= total < LONGEST:
+        raise InputError(f"total = {total!r}: samples of the run, between 1 and 2^50")

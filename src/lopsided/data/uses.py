@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from lopsided.data.words import U, bits, key
+
 
 class Uses:
     """`cells[e]` uses `skills[e]` `counts[e]` times. (100,000 sets of 20,000 tags would fill 15 GiB as a table.)"""
@@ -34,6 +36,12 @@ class Uses:
         found = np.zeros(self.shape[1])
         np.maximum.at(found, self.skills, values[self.cells])
         return found
+
+    def ident(self, names: np.ndarray) -> np.ndarray:
+        """(C,) uint64: a word for each cell from those (R,) of the skills that it uses."""
+        found = np.zeros(self.shape[0], U)
+        np.add.at(found, self.cells, names[self.skills] * self.counts.astype(U))
+        return bits(key(0, "uses"), found)
 
     @property
     def most(self) -> float:

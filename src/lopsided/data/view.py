@@ -66,15 +66,16 @@ class View:
         """Changes nothing: a run is one pass of `total` samples."""
 
     def _in_order(self, positions: Sequence[int]) -> None:
-        """Positions rise; only a new pass may begin again, at or before where this copy began."""
+        """Positions rise, or repeat, as samplers that draw several answers for one question have them; only a new pass
+        may begin again, at or before where this copy began."""
         last, first = self._last, self._first
         for n in positions:
-            if n <= last and n > first:
+            if n < last and n > first:
                 raise InputError(
                     f"view: read out of order (position {n} after {last}): something shuffles, or goes back, for which "
                     f"a new View is needed. {_advice()}"
                 )
-            first = n if first < 0 or n <= last else first
+            first = n if first < 0 or n < last else first
             last = n
         self._first, self._last = first, last
 

@@ -6,6 +6,8 @@ import os
 from importlib.metadata import version
 from pathlib import Path
 
+from lopsided.engines.private_jax import backends_started
+
 
 def cache_folder() -> Path:
     """Where compiled programs are kept; the environment variable LOPSIDED_CACHE moves it."""
@@ -20,11 +22,10 @@ def setup(members: int, batch_devices: int = 1) -> None:
     share all threads instead.
     """
     import jax
-    from jax._src import xla_bridge
 
     jax.config.update("jax_compilation_cache_dir", str(cache_folder()))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
-    if xla_bridge.backends_are_initialized():
+    if backends_started():
         return
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if members < cores and batch_devices == 1:

@@ -13,11 +13,10 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax._src.clusters import ClusterEnv
-from jax._src.distributed import global_state
 from jax.experimental import multihost_utils
 
 from lopsided.core.errors import InputError
+from lopsided.engines.private_jax import clusters, distributed
 
 ADDRESS, PROCESSES, PROCESS = "JAX_COORDINATOR_ADDRESS", "JAX_NUM_PROCESSES", "JAX_PROCESS_ID"
 SHUTDOWN_SECONDS = 30
@@ -51,7 +50,7 @@ def detected() -> str:
     if ADDRESS in os.environ:
         numbers = f"process {os.environ.get(PROCESS, '?')} of {os.environ.get(PROCESSES, '?')}"
         return f"environment: {numbers}, head at {os.environ[ADDRESS]}"
-    for cluster in ClusterEnv._cluster_types:
+    for cluster in clusters():
         where = f"{cluster.name}: " if cluster.name else ""
         try:
             if cluster.opt_in_only_method or not cluster.is_env_present():
@@ -70,12 +69,12 @@ def first_line(error: Exception) -> str:
 
 def several() -> bool:
     """Whether this process has joined others. Starts no device."""
-    return bool(global_state.client is not None and global_state.num_processes > 1)
+    return bool(distributed().client is not None and distributed().num_processes > 1)
 
 
 def is_head() -> bool:
     """Whether this process tells the others what to do; true where it is alone."""
-    return global_state.process_id == 0
+    return distributed().process_id == 0
 
 
 def tell(call: str, **arguments: Any) -> None:
@@ -115,7 +114,7 @@ def hear() -> tuple[str, dict[str, Any]]:
 
 def _client() -> Any:
     """JAX's connection to the other processes, with a small dictionary that all of them see."""
-    return global_state.client
+    return distributed().client
 
 
 def on_host(tree: Any) -> Any:
