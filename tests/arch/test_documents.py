@@ -5,6 +5,7 @@ import os
 import re
 import runpy
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -61,6 +62,7 @@ def call(arguments, capfd):
 @pytest.mark.slow
 def test_every_command_of_the_pages_runs(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "tests/logs", tmp_path / "tests/logs")  # the README's example of logs
     asked = dict.fromkeys(tuple(smoke(words)) for text in PAGES.values() for words in commands(text))
     assert len(asked) > 8
     for arguments in sorted(asked, key=lambda words: words[0] != "run"):  # what reads a folder needs one

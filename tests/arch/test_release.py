@@ -65,7 +65,7 @@ assert not {"jax", "pydantic"} & set(sys.modules)
 try:
     lop.Spec
 except ImportError as error:
-    assert "pip install 'lopsided[lab]'" in str(error)
+    assert "pip install 'lopsided[lab]" in str(error)
 else:
     raise AssertionError("the laboratory is here")
 """
@@ -86,7 +86,7 @@ def test_the_core_works_with_numpy_and_scipy_alone(wheel, tmp_path):
         capture_output=True, text=True, cwd=tmp_path, env={**ENVIRONMENT, "PYTHONPATH": str(site)}, check=False,
     )  # fmt: skip
     assert (said.returncode, said.stdout, said.stderr.count("\n")) == (2, "", 1)
-    assert "pip install 'lopsided[lab]'" in said.stderr
+    assert "pip install 'lopsided[lab]" in said.stderr
     required = [line for line in (next(site.glob("lopsided-*.dist-info")) / "METADATA").read_text().splitlines()
                 if line.startswith("Requires-Dist") and "extra ==" not in line]  # fmt: skip
     assert sorted(line.split()[1].split(">")[0] for line in required) == ["numpy", "scipy"]

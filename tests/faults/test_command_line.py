@@ -168,7 +168,7 @@ def test_recipe_file_says_that_it_is_executed(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "executing mine.py" in done.stderr
     assert json.loads(done.stdout)["recipe"] == "mine"
-    assert "Also run here, from files: mine" in lopsided("check", "--out", "runs", cwd=tmp_path).stdout
+    assert "From recipe files: mine" in lopsided("check", "--out", "runs", cwd=tmp_path).stdout
     assert "power-law skills end above" in lopsided("list", "mine.py", cwd=tmp_path).stdout
 
 
@@ -255,7 +255,7 @@ RAISING = {
     ),
     "no specs": (f"{CHANGED}recipe = replace(adam, name='a', arms=lambda scale: [])", ["arms with a Spec each"]),
     "two arms of one name": (
-        f"{CHANGED}recipe = replace(adam, arms=lambda scale: [*adam.arms(scale), *adam.arms(scale)])",
+        f"{CHANGED}recipe = replace(adam, name='a', arms=lambda scale: [*adam.arms(scale), *adam.arms(scale)])",
         ["two arms are", "SGD, depth = 2, small, lr = "],
     ),
     "no arms": (f"{CHANGED}recipe = replace(adam, arms=None)", ["mine.py", "arms has to be a function"]),

@@ -56,7 +56,7 @@ def test_a_dead_process_is_taken_over(parity, tmp_path):
 def test_a_lease_is_alive_only_with_its_process(tmp_path):
     leases = Leases(tmp_path)
     with leases.lock():
-        leases.take("job", [("a", 0)], 10)
+        leases.take("job", [("a" * 16, 0)], 10)
     assert leases.all()[0].alive
     file = tmp_path / "leases" / "job.json"
     data = json.loads(file.read_text())

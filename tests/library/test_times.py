@@ -7,7 +7,7 @@ import pytest
 from lopsided.cli import main
 from lopsided.core.spec import Spec
 from lopsided.engines.work import per_member
-from lopsided.report.text import took
+from lopsided.report.took import took
 from lopsided.store.parts import Store
 from lopsided.store.status import TIMES, times
 from lopsided.store.tables import connect

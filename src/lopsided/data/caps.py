@@ -57,8 +57,8 @@ def _room(turns: Turns, cap: float, start: Standing | None) -> np.ndarray | None
 
 
 def _before(start: Standing) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each cell (C,): most visits of the examples that its epoch still has, how many these are, and the most visits
-    of any of its examples once that epoch is over."""
+    """Three arrays (C,) of cells: most visits of the examples that the cell's epoch still has, how many these are, and
+    the most visits of any of the cell's examples once that epoch is over."""
     assert start.visits is not None
     epochs, turns = start.epochs, start.carried.turns
     since, length = epochs.this_epoch(turns)

@@ -123,7 +123,7 @@ class OneCell(NamedTuple):
         return place.astype(np.int64)
 
     def as_epochs(self) -> Epochs:
-        """The same, with its members in memory."""
+        """`Epochs` of the same order, with the members in memory."""
         order = np.arange(self.n_examples, dtype=np.uint32) if self.members is None else self.members
         if self.members is None and self.size != self.n_examples:
             order = permuted_by_one(word(key(self.seed, "member order"), 0), order, self.n_examples)

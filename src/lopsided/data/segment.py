@@ -33,7 +33,7 @@ class Settings(NamedTuple):
     groups: Groups | int
     shape: Shape
     begin: int
-    """Its first position."""
+    """First position of the segment."""
     total: int
     """Positions of the run, those before it included."""
     cap: float | None = None

@@ -15,7 +15,8 @@ from lopsided.core.provenance import software
 from lopsided.figures.panels import Figure
 from lopsided.report.plotly_draw import panel_html
 from lopsided.report.summary import arm_summaries
-from lopsided.report.text import number, rules, to_learn, took
+from lopsided.report.text import number, rules, to_learn
+from lopsided.report.took import took
 from lopsided.report.words import counts_text, effect_text, how_decided, paper_text, setting_text
 from lopsided.results.stored import Results
 from lopsided.stats.verdict import Claim

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-from lopsided.store.status import TIMES
 
 
 def to_learn(arm: dict[str, Any], unit: str) -> str:
@@ -37,16 +35,6 @@ def judged_by(judged: int, chose: int, drawn: int | None) -> str:
 def plan_passed_over(problem: str, seeds: int) -> str:
     """Why the claims were decided from the first seeds, although the folder has a plan of looks."""
     return f"The plan of --until-decided was passed over: {problem}. The verdicts are of the {seeds} seeds shown."
-
-
-def took(times: Mapping[str, Any]) -> str:
-    """Where the time of parts went: `40 s: compile 31 %, steps 69 %; 92 GFLOP/s`. Nothing for parts that do not say."""
-    seconds = {kind: times[kind] for kind in TIMES}
-    total, rate = sum(seconds.values()), times["rate"]
-    if not total:
-        return ""
-    shares = ", ".join(f"{kind} {value / total:.0%}" for kind, value in seconds.items() if value >= 0.005 * total)
-    return f"{duration(total)}: {shares}" + (f"; {rate / 1e9:,.3g} GFLOP/s" if rate else "")
 
 
 def printable(text: Any) -> str:
