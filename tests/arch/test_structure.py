@@ -68,7 +68,7 @@ def test_flags_are_frozen():
 
     flags = {}
     commands = ("list", "run", "sample", "cost", "advise", "explore", "worker", "report", "check", "query", "status")
-    for name in (*commands, "compact", "compare", "new", "doctor"):
+    for name in (*commands, "skills", "compact", "compare", "new", "doctor"):
         collected = app[name].assemble_argument_collection()
         flags[name] = sorted(n for a in collected for n in a.names if n.startswith("-"))
     assert flags == {
@@ -94,7 +94,10 @@ def test_flags_are_frozen():
             *("--export", "--json", "--law", "--rank-order", "--seed", "--set", "--split", "--tokens", "-n"),
         ],
         "cost": ["--devices", "--json", "--on", "--scale", "--seeds", "--set", "--utilisation"],
-        "advise": ["--budget", "--json", "--out", "--rates", "--samples", "--skill", "--target", "--train"],
+        "advise": ["--budget", "--json", "--out", "--rates", "--samples", "--skill", "--target", "--text", "--train"],
+        "skills": [
+            *("--by", "--embeddings", "--json", "--output", "--seed", "--skills", "--text", "-k", "-o"),
+        ],
         "explore": ["--port"],
         "worker": ["--idle", "--out", "--stop"],
         "report": ["--out", "--output", "-o"],

@@ -1,4 +1,4 @@
-"""Every program of "Shape your own data" runs as printed."""
+"""Every program of "Shape your own data" and of "Data without labels" runs as printed."""
 
 import os
 import re
@@ -10,9 +10,9 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-PAGE = (Path(__file__).parents[2] / "docs/your-data.md").read_text()
+PAGE = "".join((Path(__file__).parents[2] / f"docs/{name}.md").read_text() for name in ("your-data", "skills"))
 PROGRAMS = dict(re.findall(r"```python\n# PROGRAM: (\S+)\n(.*?)```", PAGE, re.S))
-NEEDS = {"pytorch": "torch", "trainer": "transformers"}
+NEEDS = {"pytorch": "torch", "trainer": "transformers", "skills": "sklearn"}
 
 
 def test_the_page_has_programs():

@@ -9,22 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lopsided.core.errors import InputError, unknown
+from lopsided.core.errors import InputError
 from lopsided.core.spec import Spec
 from lopsided.data.candidates import candidates
 from lopsided.data.groups import Groups
 from lopsided.data.shapes import Product, Shape
 from lopsided.data.stream import Stream
-from lopsided.store.paths import plain_path
+from lopsided.discovery.tables import of_table, values_of
 from lopsided.study.targets import program
 
-READERS: Mapping[str, Any] = {
-    ".parquet": lambda duckdb, path: duckdb.read_parquet(path),
-    ".csv": lambda duckdb, path: duckdb.read_csv(path),
-    ".jsonl": lambda duckdb, path: duckdb.read_json(path),
-}
-"""Tables that can be read, by the end of their names."""
-KINDS = {".parquet": "Parquet file", ".csv": "CSV", ".jsonl": "file of JSON lines"}
+SAID = 8
+"""Skills that a line has room for."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +56,10 @@ def from_program(path: Path) -> tuple[Spec] | Question:
     return Question(train, dict(shapes), baselines, code, _digest(path.read_bytes(), code))
 
 
-def from_table(table: Path, path: Path, skill: str | None, samples: int) -> Question:
-    """Shapes of the rows of a table, for the `train(stream, seed)` that a Python file defines."""
-    groups, data = _read(table, skill)
+def from_table(table: Path, path: Path, skill: str | None, samples: int, text: str | None = None) -> Question:
+    """Shapes of the rows of a table, for the `train(stream, seed)` that a Python file defines. Skills are those that a
+    column names, or those that are found in a column of texts."""
+    groups, data = _read(table, skill) if text is None else _found(table, text)
     shapes = candidates(groups, samples)
     train = vars(program(path, "program")).get("train")
     if not callable(train):
@@ -77,7 +73,7 @@ def from_table(table: Path, path: Path, skill: str | None, samples: int) -> Ques
         shapes,
         tuple(name for name in ("as is", "uniform") if name in shapes),
         code,
-        _digest(path.read_bytes(), code, skill, rows),
+        _digest(path.read_bytes(), code, skill or text, rows),
         data,
     )
 
@@ -95,30 +91,11 @@ def _require_two(train: Callable[..., Any], path: Path, form: str) -> None:
 def _read(table: Path, skill: str | None) -> tuple[Groups | int, str]:
     """The rows of a table by the skills that a column names, or their number; and how many rows and skills there are,
     in words, so that a wrong column is seen at once."""
-    import duckdb
-
-    if not table.is_file():
-        raise InputError(f"table {str(table)!r}: not found")
-    try:
-        with plain_path(table) as plain:
-            rows = READERS[table.suffix](duckdb, plain)
-            if not rows.limit(1).fetchall():
-                raise InputError(f"table {str(table)!r}: has no rows")
-            if skill is None:
-                if len(rows) < 2:
-                    raise InputError(f"table {str(table)!r}: has one row; there is nothing to shape")
-                return len(rows), f"{len(rows):,} rows"
-            if skill not in rows.columns:
-                if len(rows.columns) == 1 and set(rows.columns[0]) & set(",;\t"):
-                    raise InputError(
-                        f"table {str(table)!r}: its rows are of several lengths; is it a CSV with a line of names, and "
-                        "as many values in each row?"
-                    )
-                raise unknown("column", skill, rows.columns)
-            values = [row[0] for row in rows.select(duckdb.ColumnExpression(skill)).fetchall()]
-    except duckdb.Error as error:
-        said = str(error).splitlines()[0]
-        raise InputError(f"table {str(table)!r}: is no {KINDS[table.suffix]} that can be read ({said})") from None
+    values = values_of(table, skill)
+    if isinstance(values, int):
+        if values < 2:
+            raise InputError(f"table {str(table)!r}: has one row; there is nothing to shape")
+        return values, f"{values:,} rows"
     unlabelled = sum(value is None or value == [] for value in values)
     if unlabelled or any(isinstance(value, list) for value in values):  # a list without labels is "unknown"
         values = [value if isinstance(value, list) else [] if value is None else [value] for value in values]
@@ -134,6 +111,18 @@ def _read(table: Path, skill: str | None) -> tuple[Groups | int, str]:
         )
     said = f"{groups.n_examples:,} rows, {groups.n_skills:,} skills"
     return groups, f"{said}; the last skill is the {unlabelled:,} rows without a label" if unlabelled else said
+
+
+def _found(table: Path, text: str) -> tuple[Groups | int, str]:
+    """The rows of a table by the skills that are found in a column of texts, or their number if there are none; and
+    which these are and how sure that is, in words."""
+    found = of_table(table, text, None, None, 0)
+    if not found.skills:
+        return len(found.labels), f"{len(found.labels):,} rows; {found}: only small subsets are tried"
+    names = ", ".join(f"{skill.name!r} ({skill.size:,})" for skill in found.skills[:SAID])
+    more = f", and {len(found.skills) - SAID} more" if len(found.skills) > SAID else ""
+    said = f"{len(found.labels):,} rows, {len(found.skills)} skills found in column {text!r}"
+    return Groups(found.names), f"{said} (halves of the rows agree about them by {found.agreement:.2f}): {names}{more}"
 
 
 def _pasted(shape: Shape) -> str:

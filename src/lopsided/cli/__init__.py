@@ -22,6 +22,7 @@ from lopsided.cli.new import new
 from lopsided.cli.options import OUT, Json, Out, chosen, existing
 from lopsided.cli.run import run
 from lopsided.cli.sample import sample
+from lopsided.cli.skills import skills
 from lopsided.cli.worker import worker
 from lopsided.core.errors import InputError
 from lopsided.report.as_json import print_json
@@ -41,6 +42,7 @@ app.command(check)
 app.command(diff)
 app.command(cost)
 app.command(compare)
+app.command(skills)
 app.command(advise)
 app.command(explore)
 app.command(worker)

@@ -28,6 +28,7 @@ def advise(
     rates: Annotated[tuple[float, ...], Parameter(consume_multiple=True, negative="")] = (1.0,),
     train: Path | None = None,
     skill: str | None = None,
+    text: str | None = None,
     samples: int | None = None,
     out: Out = OUT,
     as_json: Json = False,
@@ -52,6 +53,8 @@ def advise(
     skill
         Of a table: the column that says which skill each row needs (or which several). Left out: only small subsets
         are tried.
+    text
+        Of a table without labels: a column of texts, in which skills are found (as `lopsided skills` does).
     samples
         Of a table: rows that one run trains on, repeats counted.
     out
@@ -59,15 +62,17 @@ def advise(
     as_json
         Print one JSON document on stdout, nothing else.
     """
-    from lopsided.advising.questions import READERS
+    from lopsided.discovery.tables import READERS
     from lopsided.work.signals import duration
 
     seconds = None if budget is None else duration(budget, "--budget")
     table = what.suffix in READERS
-    for flag, given in (("--train", train), ("--skill", skill), ("--samples", samples)):
+    for flag, given in (("--train", train), ("--skill", skill), ("--text", text), ("--samples", samples)):
         if given is not None and not table:
             raise InputError(f"{flag}: for a table ({', '.join(READERS)}), not for {str(what)!r}")
-    found = _asked(what, train, skill, samples)
+    if skill is not None and text is not None:
+        raise InputError("--skill and --text: a column that names skills, or one in which they are found; not both")
+    found = _asked(what, train, skill, text, samples)
     if isinstance(found, tuple):
         _of_spec(what, *found, target, rates, seconds, out, as_json)
         return
@@ -76,9 +81,12 @@ def advise(
     _of_training(what, found, seconds, out, as_json)
 
 
-def _asked(what: Path, train: Path | None, skill: str | None, samples: int | None) -> tuple[Spec] | Question:
+def _asked(
+    what: Path, train: Path | None, skill: str | None, text: str | None, samples: int | None
+) -> tuple[Spec] | Question:
     """The spec, or what a race of somebody's own training needs."""
-    from lopsided.advising.questions import READERS, from_program, from_table
+    from lopsided.advising.questions import from_program, from_table
+    from lopsided.discovery.tables import READERS
     from lopsided.study.targets import find
 
     if what.suffix == ".json":
@@ -90,7 +98,7 @@ def _asked(what: Path, train: Path | None, skill: str | None, samples: int | Non
     if train is None or samples is None:
         flag = "--train FILE.py (a program that defines train(stream, seed))" if train is None else "--samples N"
         raise InputError(f"{str(what)!r}: a table needs {flag}")
-    return from_table(what, train, skill, samples)
+    return from_table(what, train, skill, samples, text)
 
 
 def _of_spec(
@@ -153,7 +161,12 @@ def _of_training(file: Path, question: Question, seconds: float | None, out: Pat
     page = folder / f"{file.stem}-{question.digest}-race.html"
     write_race(page, file.stem, found.advice, found.plan, found.scores, "score", question.code)
     last = [f"It took {found.advice.runs} runs; their scores: {rows}", f"To train with: {question.code[found.shape]}"]
-    _told(found, last, {"scores": str(rows.absolute()), "shape": question.code[found.shape]}, page, as_json)
+    data = {
+        "data": question.data,
+        "scores": str(rows.absolute()),
+        "shape": question.code[found.shape],
+    }
+    _told(found, last, data, page, as_json)
 
 
 def _told(found: Any, last: list[str], data: dict[str, Any], page: Path, as_json: bool) -> None:

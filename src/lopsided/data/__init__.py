@@ -42,6 +42,7 @@ from lopsided.data.view import BatchSampler, View
 
 if TYPE_CHECKING:
     from lopsided.data.grain import GrainSelection
+    from lopsided.discovery.discover import by_columns, by_difficulty, discover
 
 __all__ = [
     "Anneal",
@@ -63,7 +64,10 @@ __all__ = [
     "Uniform",
     "View",
     "Weights",
+    "by_columns",
+    "by_difficulty",
     "candidates",
+    "discover",
     "effective_share",
     "exponent",
     "interleave",
@@ -76,4 +80,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name == "GrainSelection":  # imports grain
         return importlib.import_module("lopsided.data.grain").GrainSelection
+    if name in ("by_columns", "by_difficulty", "discover"):  # imports SciPy
+        return getattr(importlib.import_module("lopsided.discovery.discover"), name)
     raise AttributeError(f"module 'lopsided.data' has no attribute {name!r}")

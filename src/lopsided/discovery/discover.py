@@ -1,0 +1,237 @@
+"""Skills found in texts, embeddings or losses, as labels that `lopsided.data.Groups` takes."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from lopsided.core.errors import InputError
+from lopsided.data.describe import exponent
+from lopsided.discovery.stability import SAMPLE, Agreement, Tree, agreements, chosen
+from lopsided.discovery.texts import Points, of_embeddings, of_texts
+
+EXAMPLES = 3
+FEWEST_ROWS = 40
+MANY_VALUES = 20
+"""Different numbers beyond which a column is a quantity, not a name."""
+
+
+class Skill(NamedTuple):
+    """A cluster."""
+
+    name: str
+    """The most telling terms of the cluster, or its number."""
+    size: int
+    examples: tuple[int, ...]
+    """Rows nearest to the centre."""
+
+
+class Discovered(NamedTuple):
+    """What was found in N examples; without skills where there is no structure."""
+
+    labels: np.ndarray
+    """(N,) number of each example's skill, the largest skill first."""
+    skills: tuple[Skill, ...]
+    stability: tuple[Agreement, ...]
+    """How well halves of the data agree, by number of skills; empty where k was given."""
+    duplicates: int
+    """Texts that differ from an earlier one in case, spaces or digits alone."""
+    map: np.ndarray
+    """(N, 2) coordinates to draw."""
+    second: np.ndarray
+    """(N,) the next nearest skill."""
+    margin: np.ndarray
+    """(N,) how much farther that one is, as a share of the distance to the nearest."""
+
+    @property
+    def names(self) -> list[str]:
+        """(N,) name of each example's skill."""
+        return [self.skills[label].name for label in self.labels]
+
+    @property
+    def exponent(self) -> float:
+        """The exponent of the power law that their sizes follow best."""
+        return exponent(np.array([skill.size for skill in self.skills]))
+
+    @property
+    def agreement(self) -> float | None:
+        """Adjusted Rand index between halves at the chosen number of skills; None if k was given."""
+        return next((each.of_data for each in self.stability if each.k == len(self.skills)), None)
+
+    def several(self, within: float = 0.05) -> list[list[str]]:
+        """Names of each example's skill, and of the next one where that is hardly farther: for examples between."""
+        names = self.names
+        return [
+            [name, self.skills[other].name] if close < within else [name]
+            for name, other, close in zip(names, self.second, self.margin, strict=True)
+        ]
+
+    def __str__(self) -> str:
+        if not self.skills:
+            best = max((each.of_data for each in self.stability), default=0.0)
+            return (
+                f"no skills found: halves of the data agree about no number of them (at best {best:.2f}, from 0 to 1)"
+            )
+        known = "" if self.agreement is None else f"; halves of the data agree by {self.agreement:.2f} (from 0 to 1)"
+        lines = [
+            f"{len(self.skills)} skills of {len(self.labels):,} examples, sizes of exponent {self.exponent:.2f}{known}"
+        ]
+        lines += [f"  {skill.size:>9,}  {skill.name}" for skill in self.skills]
+        return "\n".join([*lines, *([f"{self.duplicates:,} texts are near-duplicates"] if self.duplicates else [])])
+
+
+def discover(
+    texts: Sequence[str] | None = None, *, embeddings: Any = None, k: int | Literal["auto"] = "auto", seed: int = 0
+) -> Discovered:
+    """Skills of N texts, or of embeddings (N, D) of any model, which texts then only name.
+
+    Texts become TF-IDF and its 64 strongest directions, then Ward's clusters. k: as many clusters as two halves of the
+    data agree about, and more than they would where nothing is to be found (`lopsided.discovery.stability`). The same
+    seed gives the same labels. Takes scikit-learn (`pip install 'lopsided[skills]'`).
+
+    >>> import lopsided.data as ld
+    >>> found = ld.discover(["red apple pie", "sweet apple tart", "fast car", "old car race"] * 50, k=2)
+    >>> sorted(skill.size for skill in found.skills)
+    [100, 100]
+
+    Raises `InputError` for fewer than 40 examples, empty or equal texts, NaN, or more skills than examples.
+    """
+    if texts is None and embeddings is None:
+        raise InputError("discover: give texts, or embeddings=")
+    listed = None if texts is None else _sound(texts)
+    if listed is not None and len(listed) < FEWEST_ROWS:
+        raise InputError(f"discover: {len(listed):,} examples; at least {FEWEST_ROWS}")
+    points = of_texts(listed, seed) if embeddings is None else of_embeddings(embeddings)  # type: ignore[arg-type]
+    n = len(points.vectors)
+    if listed is not None and len(listed) != n:
+        raise InputError(f"discover: {len(listed):,} texts and {n:,} embeddings")
+    if n < FEWEST_ROWS:
+        raise InputError(f"discover: {n:,} examples; at least {FEWEST_ROWS}")
+    if len(np.unique(points.vectors[:1000], axis=0)) < 2 and len(np.unique(points.vectors, axis=0)) < 2:
+        raise InputError("discover: all examples are alike")
+    if k != "auto" and not (isinstance(k, (int, np.integer)) and 2 <= k <= n):
+        raise InputError(f"k = {k!r}: 'auto', or from 2 to the number of examples, {n:,}")
+    stability = agreements(points.vectors, seed) if k == "auto" else []
+    number = chosen(stability) if k == "auto" else int(k)
+    duplicates = 0 if listed is None else _duplicates(listed)
+    if not number:
+        nothing = np.zeros(n, np.int64)
+        return Discovered(nothing, (), tuple(stability), duplicates, _map(points), nothing, np.zeros(n))
+    named = points if points.terms or listed is None else points._replace(**_terms(listed, seed))
+    return _clustered(named, number, tuple(stability), duplicates, seed)
+
+
+def by_difficulty(loss: Any, parts: int = 4) -> list[str]:
+    """(N,) names of `parts` equal parts of examples by a model's loss on each, (N,): 'part 1 of 4' is the easiest."""
+    found = np.asarray(loss, float)
+    if found.ndim != 1 or not np.isfinite(found).all() or not 2 <= parts <= len(found):
+        raise InputError("loss: a finite number for each example; parts: from 2 to the number of examples")
+    rank = np.argsort(np.argsort(found, kind="stable"), kind="stable")
+    return [f"part {part + 1} of {parts}" for part in (rank * parts // len(found)).tolist()]
+
+
+def by_columns(columns: Mapping[str, Sequence[Any]], parts: int = 4) -> Discovered:
+    """Skills from columns of a table (N,), crossed: `python · part 1 of 4`. Numbers of more than `MANY_VALUES` values,
+    as lengths and losses are, are cut into equal parts.
+
+    >>> import lopsided.data as ld
+    >>> found = ld.by_columns({"source": ["web", "web", "code", "web"], "language": ["en", "de", "en", "en"]})
+    >>> found.names
+    ['web · en', 'web · de', 'code · en', 'web · en']
+
+    Raises `InputError` for no column, or columns of several lengths.
+    """
+    each = {name: _parted(name, list(values), parts) for name, values in columns.items()}
+    if not each or len({len(values) for values in each.values()}) > 1 or not len(next(iter(each.values()))):
+        raise InputError("by_columns: at least one column, all with a value for each example")
+    names = [" · ".join(row) for row in zip(*each.values(), strict=True)]
+    sizes = Counter(names)
+    order = {name: i for i, (name, _) in enumerate(sizes.most_common())}
+    labels = np.array([order[name] for name in names])
+    examples: dict[str, list[int]] = {name: [] for name in order}
+    for row, name in enumerate(names):
+        if len(examples[name]) < EXAMPLES:
+            examples[name].append(row)
+    skills = tuple(Skill(name, sizes[name], tuple(examples[name])) for name in order)
+    return Discovered(labels, skills, (), 0, np.zeros((0, 2)), labels, np.full(len(labels), np.inf))
+
+
+def _parted(name: str, values: list[Any], parts: int) -> list[str]:
+    """(N,) names of a column's values, or of equal parts of many numbers."""
+    numbers = [value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)]
+    if len(numbers) == len(values) and len(set(numbers)) > MANY_VALUES:
+        return [f"{name}: {part}" for part in by_difficulty(values, parts)]
+    return ["unknown" if value is None else str(value) for value in values]
+
+
+def _sound(texts: Sequence[str]) -> Sequence[str]:
+    listed = texts if isinstance(texts, list) else list(texts)
+    bad = next((i for i, text in enumerate(listed) if not isinstance(text, str)), None)
+    if bad is not None:
+        raise InputError(f"texts: row {bad:,} is a {type(listed[bad]).__name__}, not a text")
+    if not any(text.strip() for text in listed):
+        raise InputError("texts: all of them are empty")
+    return listed
+
+
+def _terms(texts: Sequence[str], seed: int) -> dict[str, Any]:
+    found = of_texts(texts, seed)
+    return {"terms": found.terms, "fitted": found.fitted}
+
+
+def _clustered(points: Points, k: int, stability: tuple[Agreement, ...], duplicates: int, seed: int) -> Discovered:
+    sample = np.random.default_rng(seed).permutation(len(points.vectors))[: 2 * SAMPLE]
+    centres = Tree(points.vectors[np.sort(sample)]).centres(k)
+    k = len(centres)
+    cluster, second, distance, next_distance = _nearest(points.vectors, centres)
+    sizes = np.bincount(cluster, minlength=k)
+    order = np.argsort(-sizes, kind="stable")
+    number = np.empty(k, np.int64)
+    number[order] = np.arange(k)
+    labels, second = number[cluster], number[second]
+    terms = points.terms(labels[points.fitted]) if points.terms is not None and points.fitted is not None else None
+    skills, used = [], set()
+    for c in range(k):
+        rows = np.flatnonzero(labels == c)
+        near = rows[np.argsort(distance[rows], kind="stable")[:EXAMPLES]]
+        name = " ".join(terms[c]) if terms is not None and c < len(terms) and terms[c] else f"skill {c + 1}"
+        name = name if name not in used else f"{name} ({c + 1})"
+        used.add(name)
+        skills.append(Skill(name, len(rows), tuple(near.tolist())))
+    skills = [skill for skill in skills if skill.size]  # equal points may leave a cluster empty
+    margin = (next_distance - distance) / np.maximum(distance, 1e-9)
+    return Discovered(labels, tuple(skills), stability, duplicates, _map(points), second, margin)
+
+
+def _nearest(vectors: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(N,) nearest and next nearest centre of each point, and the distances to them; a part at a time."""
+    found = []
+    squares = (centres**2).sum(1)
+    for a in range(0, len(vectors), 50_000):
+        part = vectors[a : a + 50_000]
+        away = np.maximum((part**2).sum(1, keepdims=True) - 2 * part @ centres.T + squares, 0)
+        two = np.argpartition(away, min(1, away.shape[1] - 1), axis=1)[:, :2]
+        two = np.take_along_axis(two, np.argsort(np.take_along_axis(away, two, 1), axis=1, kind="stable"), 1)
+        found.append((two, np.sqrt(np.take_along_axis(away, two, 1))))
+    places, distances = (np.concatenate([each[i] for each in found]) for i in (0, 1))
+    return places[:, 0], places[:, -1], distances[:, 0], distances[:, -1]
+
+
+def _map(points: Points) -> np.ndarray:
+    """(N, 2) the two strongest directions of the centred points."""
+    mean = points.vectors.mean(0)
+    sample = points.vectors[:: max(1, len(points.vectors) // 20_000)] - mean
+    directions = np.linalg.svd(sample, full_matrices=False)[2][:2]
+    found = (points.vectors - mean) @ directions.T
+    return np.column_stack([found, np.zeros(len(found))])[:, :2]
+
+
+def _duplicates(texts: Sequence[str]) -> int:
+    seen: set[int] = set()
+    for text in texts:
+        seen.add(hash(re.sub(r"[\d\s]+", " ", text).strip().lower()))
+    return len(texts) - len(seen)

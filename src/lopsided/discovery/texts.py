@@ -1,0 +1,102 @@
+"""Texts as points: TF-IDF, and its strongest directions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lopsided.core.errors import InputError
+from lopsided.core.installing import install
+
+FITTED = 50_000
+"""Texts that vocabulary and directions are fitted to; more change neither (docs/skills.md)."""
+TERMS, DIRECTIONS = 30_000, 64
+CHUNK = 20_000
+COMMON = 0.4
+"""A term of a larger share of the texts says nothing about their topic, in any language."""
+
+
+class Points(NamedTuple):
+    """N texts or embeddings as unit vectors."""
+
+    vectors: np.ndarray
+    """(N, D) float32, rows of length 1."""
+    terms: Callable[[np.ndarray], list[list[str]]] | None = None
+    """The telling terms of each of k clusters, from the cluster of each fitted text; None for embeddings."""
+    fitted: np.ndarray | None = None
+    """Rows that the terms are of."""
+
+
+def sklearn() -> Any:
+    """scikit-learn. Raises `InputError` if it is not installed."""
+    try:
+        import sklearn
+    except ImportError:
+        raise InputError(f"skills: takes scikit-learn; {install('skills')}") from None
+    return sklearn
+
+
+def of_texts(texts: Sequence[str], seed: int) -> Points:
+    """Raises `InputError` where the texts have no terms to tell them apart."""
+    sklearn()
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.preprocessing import normalize
+
+    rows = np.random.default_rng(seed).permutation(len(texts))[:FITTED]
+    rows.sort()
+    vectorizer = TfidfVectorizer(
+        max_features=TERMS,
+        min_df=2,
+        max_df=COMMON,
+        sublinear_tf=True,
+        dtype=np.float32,  # type: ignore[arg-type]  # annotated as float64 alone
+        token_pattern=r"(?u)\b[^\W\d_]{2,}\b",
+    )
+    try:
+        table = vectorizer.fit_transform(texts[i] for i in rows)
+    except ValueError:
+        raise InputError(
+            f"skills: no term is in two of the {len(texts):,} texts and in fewer than {COMMON:.0%} of them; the texts "
+            "are all alike, empty, or share no words"
+        ) from None
+    directions = TruncatedSVD(min(DIRECTIONS, table.shape[1] - 1, max(1, len(rows) - 1)), random_state=seed)
+    directions.fit(table)
+    parts = [directions.transform(vectorizer.transform(chunk)) for chunk in _chunks(texts)]
+    names = vectorizer.get_feature_names_out()
+
+    def terms(cluster: np.ndarray) -> list[list[str]]:
+        overall = np.asarray(table.mean(0)).ravel()
+        found = []
+        for c in range(int(cluster.max()) + 1):
+            its = cluster == c
+            more = np.asarray(table[its].mean(0)).ravel() - overall if its.any() else -overall
+            found.append([str(names[j]) for j in np.argsort(-more)[:TOLD] if more[j] > 0])
+        return found
+
+    vectors: Any = normalize(np.concatenate(parts).astype(np.float32))
+    return Points(vectors, terms, rows)
+
+
+TOLD = 5
+"""Terms by which a skill is named."""
+
+
+def of_embeddings(vectors: Any) -> Points:
+    """Raises `InputError` for what is no table of finite numbers."""
+    sklearn()
+    found = np.asarray(vectors)
+    if found.ndim != 2 or found.dtype.kind not in "fiu" or not len(found):
+        raise InputError(f"embeddings: valid is a table of numbers, (examples, dimensions), not {found.shape}")
+    bad = ~np.isfinite(found).all(1)
+    if bad.any():
+        raise InputError(f"embeddings: row {int(np.argmax(bad)):,} holds NaN or infinity ({bad.sum():,} rows do)")
+    length = np.linalg.norm(found, axis=1, keepdims=True)
+    return Points((found / np.where(length > 0, length, 1)).astype(np.float32))
+
+
+def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    for a in range(0, len(texts), CHUNK):
+        yield texts[a : a + CHUNK]
