@@ -5,6 +5,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from lopsided.theory import annealing, k_composition
+from lopsided.theory.annealing import heavy_time
 
 
 def time_of_the_flow(learned, unlearned, share, k):
@@ -48,3 +49,25 @@ def test_the_formula_is_an_upper_bound(k):
     """What the tail has learned already makes the rest faster."""
     for share in (0.1, 0.3, 0.6, 0.9):
         assert time_of_the_flow(8, 32, share, k) <= annealing.tail_time(32, share, k) * 1.001
+
+
+@pytest.mark.parametrize("k", [2, 4, 6])
+def test_with_one_heavy_skill_time_is_proportional_to_the_number_of_others(k):
+    times = np.array([heavy_time(d, 1 - 1 / k, k, 0.5) for d in (128, 512, 2048)])
+    slopes = np.diff(np.log(times)) / np.log(4)
+    assert ((slopes > 0.93) & (slopes < 1.03)).all()
+
+
+@pytest.mark.parametrize(("k", "best"), [(2, 0.30), (4, 0.61), (6, 0.73)])
+def test_all_but_one_kth_costs_less_than_a_fifth_more_than_the_best_share(k, best):
+    """It is the best one of an instant; the others help each other as they are learned, and then less would do."""
+    shares = np.linspace(0.3, 0.97, 68)
+    times = [heavy_time(1024, share, k, 0.5) for share in shares]
+    assert shares[np.argmin(times)] == pytest.approx(best, abs=0.02)
+    assert heavy_time(1024, 1 - 1 / k, k, 0.5) < 1.2 * min(times)
+
+
+def test_medians_of_the_exact_flow_that_were_measured():
+    """`one-heavy-skill`, 32 seeds: 125 at k = 2 and d = 64, 292 at k = 4 and d = 128, 697 at k = 6 and d = 256."""
+    for d, k, measured in ((64, 2, 125), (128, 4, 292), (256, 6, 697)):
+        assert heavy_time(d, 1 - 1 / k, k, 0.5) == pytest.approx(measured, rel=0.1)

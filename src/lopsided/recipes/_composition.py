@@ -20,7 +20,7 @@ even under uniform skills, so that nothing but the escape is seen. Training on s
 takes: it starts from 0.5, where the weights shrink first."""
 SETTLED = 1e-8
 EARLIEST = 10**5
-"""The first evaluation of a flow is at its time divided by this."""
+"""The first evaluation of a flow is at its time divided by this, unless the recipe says otherwise."""
 LEARNED = 0.5
 """Distance of every weight from its sign at which a member has learned: all signs are right."""
 FASTER_THAN_STABLE = 4.0
@@ -56,11 +56,21 @@ def composition(
     return Spec.parse({**plain, **changes})
 
 
-def by_flow(d: int, k: int, alpha: float, steps: int, multiple: float, r: float = FLOW_R, **changes: Any) -> Spec:
-    """Gradient flow for `multiple` times the guess, or until it has settled."""
+def by_flow(
+    d: int,
+    k: int,
+    alpha: float,
+    steps: int,
+    multiple: float,
+    r: float = FLOW_R,
+    earliest: int = EARLIEST,
+    **changes: Any,
+) -> Spec:
+    """Gradient flow for `multiple` times the guess, or until it has settled. The first evaluation is at that time
+    divided by `earliest`."""
     lr = multiple * guess(d, k, alpha, r) / steps
     plan = {"name": "population", "dynamics": "flow", "settled": SETTLED}
-    evaluation = {"every": max(1, steps // EARLIEST), "per_decade": 15, "samples": 64}
+    evaluation = {"every": max(1, steps // earliest), "per_decade": 15, "samples": 64}
     return composition(d, k, alpha, r, plan, lr, steps, evaluation=evaluation, **changes)
 
 
@@ -79,6 +89,11 @@ def steps_to_learn(arm: Arm) -> np.ndarray:
     """(M,) step at which each member has learned, interpolated; infinite if it never did."""
     found = crossing(arm.steps, -arm.metric("skills/error"), -LEARNED)
     return np.where(np.isnan(found), np.inf, found)
+
+
+def by_first_evaluation(arm: Arm) -> np.ndarray:
+    """(M,) whether members had learned by the first evaluation, so that nothing is known of how long before."""
+    return steps_to_learn(arm) <= arm.steps[0]
 
 
 def time_to_learn(arm: Arm) -> np.ndarray:

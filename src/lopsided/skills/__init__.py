@@ -1,7 +1,7 @@
 """Skill distributions: how often each skill is drawn."""
 
 from lopsided.skills.by_loss import GroupDRO, LossProportional
-from lopsided.skills.distributions import Annealed, BinnedPowerLaw, PowerLaw, Uniform
+from lopsided.skills.distributions import Annealed, BinnedPowerLaw, PowerLaw, TwoLevel, Uniform
 from lopsided.skills.self_annealed import SelfAnnealed
 
 __all__ = [
@@ -11,5 +11,6 @@ __all__ = [
     "LossProportional",
     "PowerLaw",
     "SelfAnnealed",
+    "TwoLevel",
     "Uniform",
 ]

@@ -54,6 +54,39 @@ class BinnedPowerLaw(Skills):
         return SkillSchedule(self.alpha, self.alpha, 0.0, 1.0, np.log(number), np.log(size))
 
 
+class TwoLevel(Skills):
+    """A share `heavy` of the skills (at least one of them) has the mass `mass`, all others share the rest.
+
+    Between the shares `begin` and `finish` of training the law fades to uniform if `end` is 0: p_r(t) is proportional
+    to p_r^e(t), e from 1 to `end`.
+    """
+
+    name: Literal["two-level"] = "two-level"
+    heavy: Annotated[float, Field(gt=0, lt=1)] = 0.1
+    mass: Annotated[float, Field(gt=0, lt=1)] = 2 / 3
+    end: Share = 1.0
+    begin: Share = 0.0
+    finish: Share = 1.0
+
+    @model_validator(mode="after")
+    def _ordered(self) -> TwoLevel:
+        if self.finish <= self.begin:
+            raise InputError(f"finish = {self.finish}: above begin = {self.begin}")
+        return self
+
+    def number(self, n_skills: int) -> int:
+        """How many of `n_skills` are heavy."""
+        return min(max(1, round(self.heavy * n_skills)), n_skills - 1)
+
+    def schedule(self, n_skills: int) -> SkillSchedule:
+        if n_skills < 2:
+            raise InputError("skills: two levels take at least two skills")
+        heavy = self.number(n_skills)
+        p = np.full(n_skills, (1 - self.mass) / (n_skills - heavy))
+        p[:heavy] = self.mass / heavy
+        return SkillSchedule(1.0, self.end, self.begin, self.finish, -np.log(p), np.zeros(n_skills))
+
+
 class Annealed(Skills):
     """A power law whose exponent moves linearly from `start` to `end` between two shares of training."""
 
