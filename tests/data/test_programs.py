@@ -10,9 +10,11 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-PAGE = "".join((Path(__file__).parents[2] / f"docs/{name}.md").read_text() for name in ("your-data", "skills"))
+PAGE = "".join(
+    (Path(__file__).parents[2] / f"docs/{name}.md").read_text() for name in ("your-data", "streaming", "skills")
+)
 PROGRAMS = dict(re.findall(r"```python\n# PROGRAM: (\S+)\n(.*?)```", PAGE, re.S))
-NEEDS = {"pytorch": "torch", "trainer": "transformers", "skills": "sklearn"}
+NEEDS = {"pytorch": "torch", "trainer": "transformers", "skills": "sklearn", "packing": "numpy", "feed": "torchdata"}
 
 
 def test_the_page_has_programs():

@@ -3,11 +3,12 @@
 import json
 import os
 import tempfile
+from importlib import metadata
 
 os.environ["XLA_FLAGS"] = " ".join([
     "--xla_force_host_platform_device_count=8", "--xla_backend_optimization_level=0",
-    "--xla_llvm_disable_expensive_passes=true", "--xla_cpu_use_fusion_emitters=false",
-    "--xla_cpu_parallel_codegen_split_count=1",
+    "--xla_llvm_disable_expensive_passes=true", "--xla_cpu_parallel_codegen_split_count=1",
+    *(["--xla_cpu_use_fusion_emitters=false"] if metadata.version("jax").startswith("0.10.") else []),  # gone in 0.12
 ])  # fmt: skip
 
 import jax

@@ -19,11 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 from lopsided.data.auto_schedule import AutoSchedule
 from lopsided.data.blend import Anneal, Blend
+from lopsided.data.buckets import Bucketed
 from lopsided.data.candidates import candidates
 from lopsided.data.describe import effective_share, exponent, samples_for
 from lopsided.data.groups import Groups
 from lopsided.data.hugging_face import select
 from lopsided.data.interleave import Interleaved, interleave
+from lopsided.data.packed import Packed, Packing, packed_lengths
 from lopsided.data.phases import Phases
 from lopsided.data.proxies import proxy
 from lopsided.data.self_anneal import SelfAnneal
@@ -38,9 +40,11 @@ from lopsided.data.shapes import (
     Weights,
 )
 from lopsided.data.stream import Stream
+from lopsided.data.totals import until_all_seen, until_first_ends
 from lopsided.data.view import BatchSampler, View
 
 if TYPE_CHECKING:
+    from lopsided.data.feed import Feed
     from lopsided.data.grain import GrainSelection
     from lopsided.discovery.discover import by_columns, by_difficulty, discover
 
@@ -51,10 +55,14 @@ __all__ = [
     "BatchSampler",
     "Binned",
     "Blend",
+    "Bucketed",
     "Curriculum",
+    "Feed",
     "GrainSelection",
     "Groups",
     "Interleaved",
+    "Packed",
+    "Packing",
     "Phases",
     "PowerLaw",
     "SelfAnneal",
@@ -71,15 +79,20 @@ __all__ = [
     "effective_share",
     "exponent",
     "interleave",
+    "packed_lengths",
     "proxy",
     "samples_for",
     "select",
+    "until_all_seen",
+    "until_first_ends",
 ]
 
 
 def __getattr__(name: str) -> Any:
     if name == "GrainSelection":  # imports grain
         return importlib.import_module("lopsided.data.grain").GrainSelection
+    if name == "Feed":  # imports torch
+        return importlib.import_module("lopsided.data.feed").Feed
     if name in ("by_columns", "by_difficulty", "discover"):  # imports SciPy
         return getattr(importlib.import_module("lopsided.discovery.discover"), name)
     raise AttributeError(f"module 'lopsided.data' has no attribute {name!r}")

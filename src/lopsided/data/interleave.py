@@ -40,7 +40,7 @@ class Interleaved:
             raise InputError("sources: at least one")
         self.names = sorted(sources)  # as Groups has them
         self.sources, self.seed = {name: sources[name] for name in self.names}, seed
-        known = {name: len(source) for name, source in self.sources.items() if _by_position(source)}
+        known = {name: len(source) for name, source in self.sources.items() if by_position(source)}
         twice = {id(source): name for name, source in self.sources.items()}
         if len(twice) < len(self.names):
             name = next(n for n, source in self.sources.items() if twice[id(source)] != n)
@@ -51,6 +51,7 @@ class Interleaved:
         if empty := [name for name, size in known.items() if size == 0]:
             raise InputError(f"source {empty[0]!r}: is empty")
         self.streaming = len(known) < len(self.names)
+        self._orders: dict[str, Stream] = {}
         if self.streaming:
             self._require_streams(shape, cap, {**known, **(sizes or {})})
         # Of streaming sources nobody knows the length; what is drawn is only whose turn it is.
@@ -110,10 +111,16 @@ class Interleaved:
     def _from(self, i: int, begin: int) -> Iterator[Any]:
         """Examples of source i, from its own number `begin` on."""
         source = self.sources[self.names[i]]
-        if not _by_position(source):
+        if not by_position(source):
             return _again(source, begin, self.names[i])
-        order = Stream(len(source), Uniform(), self.stream.total, int(word(key(self.seed, "source"), i)) >> 1)
-        return (source[int(order.at(n))] for n in range(begin, order.total))
+        return (self.by_number(self.names[i], n) for n in range(begin, self.stream.total))
+
+    def by_number(self, name: str, number: int) -> Any:
+        """The example that comes as this one of a source that is read by position, beside sources that stream."""
+        if name not in self._orders:
+            seed = int(word(key(self.seed, "source"), self.names.index(name))) >> 1
+            self._orders[name] = Stream(len(self.sources[name]), Uniform(), self.stream.total, seed)
+        return self.sources[name][int(self._orders[name].at(number))]
 
     def _sources(self, begin: int, end: int) -> np.ndarray:
         return self.groups.cell[self.stream.at(np.arange(begin, end))]
@@ -136,7 +143,7 @@ class _Joined:
         return [self[index] for index in indices]
 
 
-def _by_position(source: Any) -> bool:
+def by_position(source: Any) -> bool:
     """Whether it has a length and items. (PyTorch's iterable data sets have both names, and no items.)"""
     torch = sys.modules.get("torch.utils.data")
     iterable = torch is not None and isinstance(source, torch.IterableDataset)

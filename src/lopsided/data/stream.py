@@ -21,6 +21,7 @@ from lopsided.data.recent import Recent
 from lopsided.data.schedule import Schedule
 from lopsided.data.segment import Segment, Settings
 from lopsided.data.shapes import Shape
+from lopsided.data.words import bits, key
 
 AHEAD = 4096
 """Small requests are answered from so many positions, made at once."""
@@ -226,6 +227,12 @@ class Stream:
             change = (found[-1], begin, None if same is None else np.asarray(same).tobytes()) if found else ()
             found.append(state.fingerprint(data, n, shape, total, self.seed, cap, self.replacement, *change))
         return tuple(found)
+
+    def keys(self, positions: ArrayLike) -> np.ndarray:
+        """64 random bits for each position, as an array of the same shape (uint64): seeds for augmentation, so that a
+        run that goes on augments as one that was never stopped."""
+        n = np.asarray(positions)
+        return bits(key(self.seed, "augmentation"), n.reshape(-1).astype(np.uint64)).reshape(n.shape)
 
     def state(self, position: int) -> dict[str, object]:
         """What a checkpoint has to hold: the next position, and which stream it belongs to."""

@@ -26,12 +26,13 @@ class View:
 
     `data`: anything with `[index]` (and, if it has it, `__getitems__`). `batch`: samples of one global step; the
     length is then whole steps. `set_epoch` changes nothing: a run is one pass, and frameworks call it unreliably.
-    `epochs`: how many passes there may be, each the same run from its beginning, annealing and all.
+    `epochs`: how many passes there may be, each the same run from its beginning, annealing and all. `keys`: read
+    `data.at(index, key)` with a key for each position (`Stream.keys`), to seed augmentation with.
     Raises `InputError` when it is read out of order (something shuffles it), and where a pass too many begins. (Workers
     that are started by `spawn`, not `fork`, are new ones in every pass, and cannot tell.)
     """
 
-    def __init__(self, data: Any, stream: Stream, batch: int = 1, epochs: int = 1):
+    def __init__(self, data: Any, stream: Stream, batch: int = 1, epochs: int = 1, keys: bool = False):
         if hasattr(data, "__len__") and len(data) != stream.n_examples:
             raise InputError(f"data: {len(data):,} examples; the stream is of {stream.n_examples:,}")
         if not (isinstance(batch, (int, np.integer)) and 1 <= batch <= stream.total):
@@ -39,7 +40,9 @@ class View:
         if not (isinstance(epochs, (int, np.integer)) and epochs >= 1):
             raise InputError(f"epochs = {epochs!r}: at least 1")
         self.data, self.stream, self.length = data, stream, stream.total // int(batch) * int(batch)
-        self.batch, self.epochs = int(batch), int(epochs)
+        if keys and not callable(getattr(data, "at", None)):
+            raise InputError("keys: data has to have a method at(index, key)")
+        self.batch, self.epochs, self.keys = int(batch), int(epochs), bool(keys)
         self._passes = Passes()
         self._first = self._last = -1
 
@@ -51,13 +54,21 @@ class View:
             raise IndexError(position)
         self._in_order([position])
         self._passes.saw(position, position >= self.length - self.batch, self.epochs)
+        if self.keys:
+            return self._read([position])[0]
         return self.data[int(self.stream.at(np.array([position]))[0])]
 
     def __getitems__(self, positions: Sequence[int]) -> list[Any]:
         self._in_order(positions)
         for position in positions:
             self._passes.saw(position, position >= self.length - self.batch, self.epochs)
+        return self._read(positions)
+
+    def _read(self, positions: Sequence[int]) -> list[Any]:
         indices = self.stream.at(np.asarray(positions)).tolist()
+        if self.keys:
+            seeds = self.stream.keys(np.asarray(positions)).tolist()
+            return [self.data.at(i, seed) for i, seed in zip(indices, seeds, strict=True)]
         if hasattr(self.data, "__getitems__"):
             return self.data.__getitems__(indices)
         return [self.data[i] for i in indices]

@@ -1,0 +1,110 @@
+"""A mixture of sources that only iterate, in its order, for PyTorch's loaders with ranks and workers.
+
+Importing this takes PyTorch; `lopsided.data.Feed` imports it when it is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from lopsided.core.errors import InputError
+from lopsided.data.cursor import Cursor
+from lopsided.data.interleave import Interleaved
+
+private: Any = importlib.import_module("torch.utils.data._utils.worker")
+torch_data: Any = importlib.import_module("torch.utils.data")  # by name: lopsided.data does not depend on PyTorch
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """A context in which sources see no worker. Those of Hugging Face and others split themselves among workers when
+    they see some, and a worker would miss what it needs; there is no public way to ask them not to."""
+    kept, private._worker_info = private._worker_info, None
+    try:
+        yield
+    finally:
+        private._worker_info = kept
+
+
+class Feed(torch_data.IterableDataset):
+    """A rank's samples of `mixed`, which `DataLoader(feed, batch_size=batch // world)` makes batches of.
+
+    `batch`: samples of one global step, a multiple of `world`. Worker w of W has the batches w, w + W, … of its rank,
+    which is the order in which the loader asks its workers. So the union over ranks and workers is the mixture,
+    whatever their numbers; the last step that is not whole is left out. Each worker reads every source and leaves out
+    what is not its own: a source that only iterates cannot be entered elsewhere.
+
+    `feed.begin = n` goes on at global position n, a multiple of the batch, with any number of ranks and workers. A
+    source is skipped forward by its own `skip(n)` if it has one (those of Hugging Face have), and by reading otherwise.
+    With `load_state_dict(feed.state_dict())`, which `StatefulDataLoader` does for each worker, a source that has
+    `state_dict` itself goes on from there, and nothing of it is read again.
+
+    Raises `InputError` for sources that are all read by position (`mixed.view` is for these), for a batch that ranks
+    cannot share, and for a begin between batches.
+    """
+
+    def __init__(self, mixed: Interleaved, batch: int, rank: int = 0, world: int = 1):
+        if not mixed.streaming:
+            raise InputError("feed: all sources are read by position; give a loader mixed.view(batch)")
+        if not 0 <= rank < world or batch < 1 or batch % world:
+            raise InputError(
+                f"rank = {rank}, world = {world}: 0 <= rank < world, and batch = {batch} a multiple of world"
+            )
+        self.mixed, self.batch, self.rank, self.world = mixed, int(batch), rank, world
+        self.begin = 0
+        self._at: tuple[int, int, int] | None = None
+        """Worker, workers, and the position of this worker's next batch, where a state said so."""
+        self._known: Mapping[str, Any] = {}
+        self._cursors: dict[str, Cursor] = {}
+        self._next = 0
+
+    def __len__(self) -> int:
+        """Samples of this rank from `begin` on."""
+        return (len(self.mixed) - self.begin) // self.batch * (self.batch // self.world)
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.begin % self.batch or not 0 <= self.begin <= len(self.mixed):
+            raise InputError(
+                f"begin = {self.begin:,}: a multiple of the batch, {self.batch:,}, up to {len(self.mixed):,}"
+            )
+        info = torch_data.get_worker_info()
+        worker, workers = (0, 1) if info is None else (info.id, info.num_workers)
+        self._next = self.begin + worker * self.batch
+        if self._at is not None and self._at[:2] == (worker, workers):
+            self._next = self._at[2]
+        self._cursors = {name: Cursor(self.mixed, name, self._known.get(name)) for name in self.mixed.names}
+        self._at = None
+        while self._next + self.batch <= len(self.mixed):
+            yield from self._batch(workers)
+
+    def _batch(self, workers: int) -> Iterator[Any]:
+        """Yield this rank's share of the next batch; the state moves on with its last sample."""
+        share, stream, names = self.batch // self.world, self.mixed.stream, self.mixed.names
+        first = self._next + self.rank * share
+        number = stream.visits(first)
+        sources = self.mixed.groups.cell[stream.at(range(first, first + share))].tolist()
+        for i, source in enumerate(sources, 1):
+            with _alone():
+                example = self._cursors[names[source]].example(int(number[source]))
+            number[source] += 1
+            if i == share:
+                self._next += workers * self.batch  # before the yield: the state counts what was handed out
+            yield example
+
+    def state_dict(self) -> dict[str, Any]:
+        info = torch_data.get_worker_info()
+        worker, workers = (0, 1) if info is None else (info.id, info.num_workers)
+        sources = {name: cursor.state() for name, cursor in self._cursors.items()}
+        return {**self.mixed.stream.state(self._next), "worker": worker, "workers": workers, "sources": sources}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Raises `InputError` for the state of another mixture. Where the number of workers is another one than the
+        state's, set `begin`, too: no worker knows what the others were asked for."""
+        position = self.mixed.stream.position_of(state)
+        self._at = (int(state["worker"]), int(state["workers"]), position)
+        self._known = state["sources"]
+        if self._at[:2] == (0, 1):
+            self.begin = position
