@@ -23,7 +23,7 @@ def test_library_example(tmp_path, monkeypatch, capsys):
 
 
 def test_it_is_short():
-    assert len(README.split()) <= 900
+    assert len(README.split()) <= 700
 
 
 CLAIMS, AT_PAPER_SCALE = (

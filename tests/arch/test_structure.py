@@ -101,7 +101,7 @@ def test_flags_are_frozen():
         "explore": ["--port"],
         "worker": ["--idle", "--out", "--stop"],
         "report": ["--out", "--output", "-o"],
-        "check": ["--json", "--out"],
+        "check": ["--json", "--out", "--rows"],
         "query": ["--json", "--out"],
         "status": ["--json", "--out", "--times"],
         "compact": ["--json", "--out"],

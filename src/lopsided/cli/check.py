@@ -4,31 +4,38 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from lopsided.cli.options import OUT, Json, Out, existing
 from lopsided.core.errors import InputError
 from lopsided.report.as_json import print_json
 
 if TYPE_CHECKING:
+    from lopsided.claims.recipe import Recipe
+    from lopsided.stats.verdict import Claim
     from lopsided.store.parts import Store
+    from lopsided.study.checking import Checked
     from lopsided.study.manifest import Manifest
 
 
-def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
+def check(*recipes: str, out: Out = OUT, rows: Path | None = None, as_json: Json = False) -> None:
     """Every claim: the paper's number, what was measured, and the verdict from stored rows.
 
     Parameters
     ----------
     recipes
         Names of recipes; all of them if left out.
+    rows
+        A folder of published rows, NAME.parquet each (`results` in a checkout), in place of a store: their claims are
+        decided again, without training.
     """
-    from lopsided.claims.counts import counts
+    if rows is not None:
+        _published(rows, recipes, as_json)
+        return
     from lopsided.core.registry import registered
-    from lopsided.study.checking import claims_of
     from lopsided.study.manifest import recorded
-    from lopsided.study.own_code import say_rows_of_the_first_rule, warn_of_older_rows
-    from lopsided.study.reports import made
+    from lopsided.study.own_code import say_rows_of_the_first_rule
     from lopsided.study.targets import find
 
     asked = [find(name) for name in recipes or registered("recipe")]
@@ -36,20 +43,14 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
     store.require_readable()
     manifests, claims, needed, runs, specs = recorded(store), [], [], {}, []
     for recipe in asked:
-        found = claims_of(recipe, manifests, store)
+        found, run = _decided(recipe, manifests, store, as_json)
         claims += found.claims
         needed += found.needed
-        if found.problem:
-            print(f"lopsided: {recipe.name}: looks of --until-decided passed over: {found.problem}", file=sys.stderr)
-        if found.run is not None:
-            warn_of_older_rows(found.run.arms.values(), store)
-            specs += found.run.arms.values()
-            said = {"scale": found.run.scale, "seeds": found.seeds}
-            runs[recipe.name] = {**said, "made": made(store, found.run) if as_json else []}
+        runs |= run
+        specs += found.run.arms.values() if found.run is not None else ()
     say_rows_of_the_first_rule(specs, store)
     if as_json:
-        every = [{**c.as_json(), "seeds_needed": n} for c, n in zip(claims, needed, strict=True)]
-        print_json({"claims": every, "counts": counts(claims).as_json(), "runs": runs})
+        _print(claims, needed, runs)
         return
     from lopsided.report.terminal import claim_table
 
@@ -60,6 +61,50 @@ def check(*recipes: str, out: Out = OUT, as_json: Json = False) -> None:
         print(f"{waiting} claims of {len(asked) - len(runs)} recipes are not run yet; `lopsided check NAME` shows them")
     if not recipes:
         _say_others(manifests, {recipe.name for recipe in asked}, store)
+
+
+def _decided(
+    recipe: Recipe, manifests: Sequence[Manifest], store: Store, as_json: bool
+) -> tuple[Checked, dict[str, Any]]:
+    """A recipe's claims; and by its name, if it was run, what `--json` says of the run."""
+    from lopsided.study.checking import claims_of
+    from lopsided.study.own_code import warn_of_older_rows
+    from lopsided.study.reports import made
+
+    found = claims_of(recipe, manifests, store)
+    if found.problem:
+        print(f"lopsided: {recipe.name}: looks of --until-decided passed over: {found.problem}", file=sys.stderr)
+    if found.run is None:
+        return found, {}
+    warn_of_older_rows(found.run.arms.values(), store)
+    said = {"scale": found.run.scale, "seeds": found.seeds, "made": made(store, found.run) if as_json else []}
+    return found, {recipe.name: said}
+
+
+def _print(claims: Sequence[Claim], needed: Sequence[int | None], runs: dict[str, Any]) -> None:
+    from lopsided.claims.counts import counts
+
+    every = [{**c.as_json(), "seeds_needed": n} for c, n in zip(claims, needed, strict=True)]
+    print_json({"claims": every, "counts": counts(claims).as_json(), "runs": runs})
+
+
+def _published(folder: Path, names: Sequence[str], as_json: bool) -> None:
+    from lopsided.report.terminal import claim_table
+    from lopsided.study.manifest import recorded
+    from lopsided.study.publishing import published
+    from lopsided.study.targets import find
+
+    claims, needed, runs = [], [], {}
+    with published(folder, names) as stores:
+        for name, store in stores.items():
+            found, run = _decided(find(name), recorded(store), store, as_json)
+            claims += found.claims
+            needed += found.needed
+            runs |= run
+    if as_json:
+        _print(claims, needed, runs)
+    else:
+        claim_table(claims, needed=needed)
 
 
 def _say_others(manifests: Sequence[Manifest], known: set[str], store: Store) -> None:

@@ -7,7 +7,7 @@ removed. A process that is killed in between leaves both, and the next call remo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -107,10 +107,16 @@ def _merge(store: Store, parts: Sequence[Summary], token: str) -> None:
         for seed in seeds
         if complete[spec, seed] == part.job
     }
+    store.commit(merged(store, parts, members, token), lambda file: copy_rows(store, parts, members, file))
+
+
+def merged(store: Store, parts: Sequence[Summary], members: Mapping[MemberId, str], token: str) -> Part:
+    """One part with the `members` (and the job of each) of several parts."""
     made: dict[str, dict[str, Any]] = {}
     for part in parts:
         made |= {canonical(each): each for each in store.provenance(part)}
-    merged = Part(
+    specs = {spec for spec, _ in members}
+    return Part(
         job=job_name(members),
         start=0,
         step=max(part.step for part in parts),
@@ -122,14 +128,23 @@ def _merge(store: Store, parts: Sequence[Summary], token: str) -> None:
         code=parts[-1].code,
         token=token,
         codes={
-            spec: part.code_of(spec) for part in parts for spec in part.seeds if part.code_of(spec) != parts[-1].code
+            spec: part.code_of(spec)
+            for part in parts
+            for spec in part.seeds
+            if spec in specs and part.code_of(spec) != parts[-1].code
         },
     )
-    store.commit(merged, lambda file: _copy_rows(store, parts, members, file))
 
 
-def _copy_rows(store: Store, parts: Sequence[Summary], members: dict[MemberId, str], file: Path) -> None:
-    """The rows of `members`, each from its job, as one Parquet file."""
+def copy_rows(
+    store: Store,
+    parts: Sequence[Summary],
+    members: Mapping[MemberId, str],
+    file: Path,
+    metrics: Collection[str] | None = None,
+    options: str = "COMPRESSION zstd",
+) -> None:
+    """Write the rows of `members`, each from its job, as one Parquet file; of some `metrics`, or of all."""
     import duckdb
     import numpy as np
 
@@ -147,9 +162,26 @@ def _copy_rows(store: Store, parts: Sequence[Summary], members: dict[MemberId, s
             f"FROM read_parquet([{', '.join(map(repr, files))}], filename = true, union_by_name = true) r "
             "JOIN files f ON r.filename = f.file "
             "JOIN asked a ON r.spec = a.spec AND r.seed = a.seed AND f.job = a.job "
-            f"ORDER BY r.spec, r.metric, r.seed, r.step) TO '{root}/{file.relative_to(store.root)}' "
-            "(FORMAT parquet, COMPRESSION zstd)"
+            f"{_only(metrics)} ORDER BY r.spec, r.metric, r.seed, r.step) TO '{_inside(root, store, file)}' "
+            f"(FORMAT parquet, {options})"
         )
+
+
+def _only(metrics: Collection[str] | None) -> str:
+    if metrics is None:
+        return ""
+    return f"WHERE r.metric IN ({', '.join(map(quoted, metrics))})"
+
+
+def quoted(text: object) -> str:
+    """A text of SQL."""
+    return "'" + str(text).replace("'", "''") + "'"
+
+
+def _inside(root: str, store: Store, file: Path) -> str:
+    """The file's path, by the folder's plain one if it lies there."""
+    inside = file.is_relative_to(store.root)
+    return (f"{root}/{file.relative_to(store.root)}" if inside else str(file)).replace("'", "''")
 
 
 def _remove(store: Store, leases: Leases) -> None:

@@ -1,0 +1,150 @@
+"""Rows that a recipe's claims and figure read, in one Parquet file; whoever has it decides the claims again.
+
+`python -m lopsided.study.publishing FOLDER results NAME ...` writes results/NAME.parquet, and `lopsided check --rows
+results` reads it.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from lopsided.claims.recipe import Recipe
+from lopsided.core.errors import InputError, MissingData, unknown
+from lopsided.store.compact import copy_rows, merged, quoted
+from lopsided.store.files import canonical, replace_text
+from lopsided.store.parts import Part, Store
+from lopsided.study.checking import claims_of, found_in
+from lopsided.study.manifest import recorded
+from lopsided.study.recipe_run import RecipeRun
+
+LICENCE = "CC-BY-4.0"
+KEY = "lopsided"
+"""Key of the file's metadata under which everything lies that is no row."""
+
+
+def publish(recipe: Recipe, store: Store, folder: Path) -> Path:
+    """Write the rows of the run that decides a recipe's claims. Raises `InputError` if the folder has none.
+
+    A metric is left out if without it claims and figure come out the same, which is tried for each.
+    """
+    found = claims_of(recipe, recorded(store), store)
+    if found.run is None:
+        raise InputError(f"recipe {recipe.name!r}: no complete run in {str(store.root)!r}")
+    folder.mkdir(parents=True, exist_ok=True)
+    kept = _metrics(found.run, store)
+    with tempfile.TemporaryDirectory() as aside:
+        told = _told(recipe, store)
+        for metric in sorted(kept) if len(kept) > 1 else ():
+            tried = _written(found.run, store, kept - {metric}, Path(aside) / "tried.parquet")
+            if _says(recipe, tried) == told:
+                kept = kept - {metric}
+        whole = _written(found.run, store, kept, Path(aside) / "published.parquet")
+        return Path(shutil.copyfile(whole, folder / f"{recipe.name}.parquet"))
+
+
+@contextmanager
+def published(folder: Path, names: Collection[str] = ()) -> Iterator[dict[str, Store]]:
+    """Stores by recipe, made of the files in a folder (of those named, or of all) for as long as the context holds.
+    Raises `InputError` for a folder without them."""
+    there = {file.stem: file for file in sorted(folder.glob("*.parquet"))}
+    if missing := [name for name in names if name not in there]:
+        raise unknown("published recipe", missing[0], there)
+    files = [there[name] for name in names or there]
+    if not files:
+        raise InputError(f"rows = {str(folder)!r}: no file NAME.parquet")
+    with tempfile.TemporaryDirectory() as aside:
+        yield {file.stem: unpack(file, Path(aside) / file.stem) for file in files}
+
+
+def unpack(file: Path, root: Path) -> Store:
+    """A store with the rows of a file. Raises `InputError` for a file that `publish` did not write."""
+    said = _metadata(file)
+    store = Store(root)
+    store.require_writable()
+    try:
+        part = Part(**{**said["part"], "members": tuple((spec, seed) for spec, seed in said["part"]["members"])})
+        for kind in ("runs", "plans"):
+            (root / kind).mkdir(exist_ok=True)
+            for name, text in said[kind].items():
+                replace_text(root / kind / Path(name).name, text)
+    except (KeyError, TypeError, ValueError):
+        raise InputError(f"rows {str(file)!r}: not of this version") from None
+    store.commit(part, lambda path: Path(shutil.copyfile(file, path)) and None)
+    return store.as_of_now()
+
+
+def _written(run: RecipeRun, store: Store, metrics: Collection[str], file: Path) -> Path:
+    """The file with some metrics."""
+    survey = store.survey()
+    specs = {spec.content_hash() for spec in run.arms.values()}
+    members = {member: job for member, job in survey.complete.items() if member[0] in specs}
+    jobs = set(members.values())
+    parts = [part for part in survey.good if part.job in jobs]
+    said: dict[str, Any] = {"licence": LICENCE, "part": merged(store, parts, members, "0")._asdict()}
+    for kind in ("runs", "plans"):
+        files = (store.root / kind).glob(f"{run.label}.json")
+        said[kind] = {each.name: each.read_text() for each in files}
+    metadata = quoted(canonical(said))
+    copy_rows(
+        store,
+        parts,
+        members,
+        file,
+        metrics,
+        f"COMPRESSION zstd, COMPRESSION_LEVEL 15, KV_METADATA {{{KEY}: {metadata}}}",
+    )
+    return file
+
+
+def _metrics(run: RecipeRun, store: Store) -> frozenset[str]:
+    results = found_in(run, store).results
+    assert results is not None
+    return frozenset(metric for arm in results.arms.values() for metric in arm.values)
+
+
+def _says(recipe: Recipe, file: Path) -> Any:
+    with tempfile.TemporaryDirectory() as aside:
+        return _told(recipe, unpack(file, Path(aside)))
+
+
+def _told(recipe: Recipe, store: Store) -> Any:
+    """Claims and figure as a folder decides them, or None if it cannot."""
+    try:
+        checked = claims_of(recipe, recorded(store), store)
+        if checked.run is None:
+            return None
+        shown = found_in(checked.run, store).shown
+        assert shown is not None
+        return [canonical(claim.as_json()) for claim in checked.claims], repr(recipe.figure(shown))
+    except (InputError, MissingData):
+        return None
+
+
+def _metadata(file: Path) -> dict[str, Any]:
+    import duckdb
+
+    try:
+        found = duckdb.execute("SELECT key, value FROM parquet_kv_metadata(?)", [str(file)]).fetchall()
+        return json.loads(dict(found)[KEY.encode()])
+    except (duckdb.Error, KeyError, ValueError):
+        raise InputError(f"rows {str(file)!r}: no file of published rows") from None
+
+
+def main() -> None:
+    from lopsided.study.targets import find
+
+    out, folder, *names = sys.argv[1:]
+    for name in names:
+        file = publish(find(name), Store(out), Path(folder))
+        print(f"{file}: {file.stat().st_size / 2**20:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()
