@@ -41,10 +41,10 @@ def publish(recipe: Recipe, store: Store, folder: Path) -> Path:
     kept = _metrics(found.run, store)
     with tempfile.TemporaryDirectory() as aside:
         told = _told(recipe, store)
-        for metric in sorted(kept) if len(kept) > 1 else ():
-            tried = _written(found.run, store, kept - {metric}, Path(aside) / "tried.parquet")
-            if _says(recipe, tried) == told:
-                kept = kept - {metric}
+        for metric in sorted(kept):
+            rest = kept - {metric}
+            if rest and _says(recipe, _written(found.run, store, rest, Path(aside) / "tried.parquet")) == told:
+                kept = rest
         whole = _written(found.run, store, kept, Path(aside) / "published.parquet")
         return Path(shutil.copyfile(whole, folder / f"{recipe.name}.parquet"))
 
