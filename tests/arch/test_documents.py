@@ -173,3 +173,33 @@ def test_links_between_pages_lead_somewhere():
             there = os.path.normpath(page.parent / target)
             written = Path(there).name in generated or "/docs/recipes/" in there
             assert target.startswith(("http", "mailto")) or written or Path(there).exists(), (page.name, target)
+
+
+def test_the_file_for_assistants_is_of_the_api_as_it_is():
+    """If not: `python packaging/llms.py`."""
+    pytest.importorskip("grain")
+    pytest.importorskip("torch")
+    namespace = runpy.run_path(str(ROOT / "packaging/llms.py"))
+    assert namespace["text"]() == (ROOT / "llms.txt").read_text()
+
+
+def test_a_source_distribution_is_the_same_bytes_again(tmp_path):
+    """Whoever packed the files, and when."""
+    import io
+    import tarfile
+
+    repacked = runpy.run_path(str(ROOT / "packaging/repack.py"))["repacked"]
+
+    def packed(owner, when):
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w:gz") as archive:
+            for name in ("a/b.py", "a/a.py"):
+                member = tarfile.TarInfo(name)
+                member.size, member.uname, member.uid, member.mtime = 3, owner, len(owner), when
+                archive.addfile(member, io.BytesIO(b"x=1"))
+        return out.getvalue()
+
+    one, two = repacked(packed("me", 1_700_000_000), 9), repacked(packed("you all", 1_800_000_000), 9)
+    assert one == two
+    with tarfile.open(fileobj=io.BytesIO(one)) as archive:
+        assert [(m.name, m.mtime, m.uname, m.size) for m in archive] == [("a/a.py", 9, "", 3), ("a/b.py", 9, "", 3)]
