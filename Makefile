@@ -9,7 +9,7 @@ DOCS := $(VENV)/.docs
 CONSTRAINTS ?= constraints.txt
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check $(if $(CONSTRAINTS),-c $(CONSTRAINTS))
 
-.PHONY: demo check test whole lowering matrix dist bench lint types docs notebooks catalog results clean
+.PHONY: demo check test whole lowering matrix dist bench accelerator lint types docs notebooks catalog results clean
 
 demo: $(INSTALLED)
 	$(BIN)/lopsided run tour
@@ -47,6 +47,11 @@ dist: $(DEVELOPER)
 bench: $(DEVELOPER)
 	$(BIN)/python -c "import torch" 2>/dev/null || $(BIN)/pip install --quiet torch==2.13.0
 	$(BIN)/python -m benchmarks
+
+# On a machine with a GPU or TPU, in under 25 minutes, again after a stop; `ACCELERATOR="try --quick"` is a try on a CPU.
+ACCELERATOR ?= accelerator
+accelerator: $(INSTALLED)
+	$(BIN)/python -m benchmarks.accelerator $(ACCELERATOR)
 
 lint: $(DEVELOPER)
 	$(BIN)/ruff check .
