@@ -2,11 +2,11 @@
 
 python -m benchmarks.accelerator FOLDER [--minutes 25] [--quick]
 
-Checks that a small run's rows are those of a CPU within `BOUND`, measures what an ensemble gains over a loop, then trains
-headline recipes at the papers' own settings until the time is over. All that is found lies in FOLDER: `report.json`, a
-file of rows for each recipe that ended (`rows/NAME.parquet`, as in results/), and the store, in which everything goes
-on the next time. Needs no network; with JAX 0.10 to 0.12. `--quick` is the same with everything small, for a try on a
-CPU.
+Checks that a small run's rows are those of a CPU within `BOUND`, measures what an ensemble gains over a loop, then
+trains headline recipes at the papers' own settings until the time is over. All that is found lies in FOLDER:
+`report.json`, a file of rows for each recipe that ended (`rows/NAME.parquet`, as in results/), and the store, in which
+everything goes on the next time. Needs no network; with JAX 0.10 to 0.12. `--quick` is the same with everything small,
+for a try on a CPU.
 """
 
 from __future__ import annotations
