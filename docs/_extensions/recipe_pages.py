@@ -11,6 +11,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from verdict_picture import picture
+
 from lopsided.claims.counts import counts as counted
 from lopsided.core.flat import flat as settings_by_path
 from lopsided.core.registry import registered
@@ -176,6 +178,7 @@ def matrix(claims: dict[str, list[Claim]], runs: dict[str, Any]) -> str:
     tested = sum(counts[v] for v in ORDER[:-1])
     text = [
         "# What held, what did not",
+        picture(claims),
         f"{tested} claims of {len(runs)} recipes were tested at `laptop` scale, on settings smaller than the papers'. "
         + " ".join(f"**{line}**" for line in counts_text(counted(every))[:2])
         + " "
