@@ -290,3 +290,24 @@ def test_a_million_skills_have_turns():
     first = stream.at(np.arange(10_000))
     assert (stream.at(np.arange(5000, 5100)) == first[5000:5100]).all()
     assert 500 < (first == 0).sum() < 900  # 10,000 / 14.4
+
+
+def test_a_state_of_a_change_is_known_though_the_stream_before_was_asked_for_its_own():
+    """The name of the chain was kept from the stream before, so that the old stream took states of the new one."""
+    groups = ld.Groups(["a", "b"] * 50)
+    law = ld.Weights({"a": 0.9, "b": 0.1})
+    asked, fresh = ld.Stream(groups, ld.Uniform(), 1000), ld.Stream(groups, ld.Uniform(), 1000)
+    asked.state(0)
+    changed = asked.then(law, at=500)
+    assert changed.fingerprint == fresh.then(law, at=500).fingerprint != asked.fingerprint
+    assert changed.position_of(changed.state(700)) == 700
+    assert changed.position_of(asked.state(300)) == 300
+    with pytest.raises(InputError, match="another stream"):
+        asked.position_of(changed.state(700))
+
+
+def test_what_was_left_behind_is_not_read():
+    stream = ld.Stream(ld.Groups(["a", "b"] * 50), ld.Uniform(), 1000).then(ld.AsIs(), at=500)
+    assert (stream.from_last().at([500, 999]) == stream.at([500, 999])).all()
+    with pytest.raises(InputError, match="position 0: 500 to 999"):
+        stream.from_last().at([0])

@@ -120,7 +120,7 @@ def test_a_source_that_remembers_is_not_read_again():
         other = ld.Feed(mixed(Remembering), BATCH, rank, 2)
         other.load_state_dict(state)
         Remembering.counts.clear()
-        assert other.begin == 9 * BATCH
+        assert len(other) == len(tail) // 2
         half = slice(6 * rank, 6 * rank + 6)
         assert list(other) == [s for a in range(0, len(tail), BATCH) for s in tail[a : a + BATCH][half]]
         assert Remembering.counts["a"] <= sum(s[0] == "a" for s in tail)
@@ -132,8 +132,84 @@ def test_a_state_ahead_of_what_is_asked_is_left_out():
     state = feed.state_dict()
     back = ld.Feed(mixed(Remembering), BATCH)
     back.load_state_dict(state)
-    back.begin, back._at = 3 * BATCH, None
+    back.begin = 3 * BATCH
     assert list(back) == whole(Remembering)[3 * BATCH :]
+
+
+@pytest.mark.parametrize("workers", [0, 2, 4])
+@pytest.mark.parametrize("steps", [0, 1, 3])
+def test_a_state_at_the_very_beginning_and_one_of_a_resumed_loader(workers, steps):
+    """Fewer steps than workers, and a state that is taken before the first batch after a resume."""
+
+    def loader():
+        feed = ld.Feed(mixed(hugging_face), BATCH)
+        return stateful.StatefulDataLoader(feed, BATCH, num_workers=workers, collate_fn=list)
+
+    first = loader()
+    reading = iter(first)
+    head = [text(s) for _ in range(steps) for s in next(reading)]
+    state = first.state_dict()
+    del reading
+    for _ in range(2):
+        again = loader()
+        again.load_state_dict(state)
+        reading = iter(again)
+        state = again.state_dict()
+        del reading
+    last = loader()
+    last.load_state_dict(state)
+    assert head + [text(s) for batch in last for s in batch] == whole(hugging_face)
+
+
+def test_a_rare_source_that_was_not_asked_for_since_is_where_it_was():
+    def rare():
+        sources = {"a": hugging_face("a", 300), "c": hugging_face("c", 9)}
+        return ld.interleave(sources, ld.Weights({"a": 0.98, "c": 0.02}), 240, seed=5)
+
+    feed = ld.Feed(rare(), 8)
+    every = [text(s) for s in feed]
+    feed.begin = 80
+    reading = iter(feed)
+    part = [text(next(reading)) for _ in range(8)]
+    other = ld.Feed(rare(), 8)
+    other.load_state_dict(feed.state_dict())
+    assert part + [text(s) for s in other] == every[80:]
+
+
+def test_a_shuffled_stream_goes_on_exactly():
+    def shuffled(name, size):
+        return hugging_face(name, size).shuffle(seed=3, buffer_size=10)
+
+    feed = ld.Feed(mixed(shuffled), BATCH)
+    reading = iter(feed)
+    head = [text(next(reading)) for _ in range(5 * BATCH)]
+    other = ld.Feed(mixed(shuffled), BATCH)
+    other.load_state_dict(feed.state_dict())
+    assert head + [text(s) for s in other] == whole(shuffled)
+
+
+def test_persistent_workers_hear_where_a_pass_begins():
+    feed = ld.Feed(mixed(), BATCH)
+    loader = torch.utils.data.DataLoader(feed, BATCH, num_workers=2, collate_fn=list, persistent_workers=True)
+    assert [s for batch in loader for s in batch] == whole()
+    feed.begin = 10 * BATCH
+    assert [s for batch in loader for s in batch] == whole()[10 * BATCH :]
+
+
+def test_the_pass_after_a_resumed_one_is_whole():
+    feed = ld.Feed(mixed(), BATCH)
+    reading = iter(feed)
+    head = [next(reading) for _ in range(BATCH)]
+    other = ld.Feed(mixed(), BATCH)
+    other.load_state_dict(feed.state_dict())
+    assert head + list(other) == whole() == list(other)
+
+
+def test_a_state_of_workers_is_not_taken_for_one_of_all():
+    feed = ld.Feed(mixed(), BATCH)
+    feed.load_state_dict({**feed.state_dict(), "worker": 1, "workers": 2})
+    with pytest.raises(InputError, match="worker 2 of 2, and is read by 1"):
+        next(iter(feed))
 
 
 BAD = {

@@ -200,3 +200,28 @@ def test_a_run_that_goes_on_augments_as_one_that_was_never_stopped():
     assert (stream.keys(np.arange(9)) != ld.Stream(50, ld.AsIs(), 150, seed=4).keys(np.arange(9))).all()
     with pytest.raises(InputError, match="method at"):
         ld.View(list(range(50)), stream, 10, keys=True)
+
+
+def test_buckets_may_be_packed_and_have_keys():
+    lengths = np.random.default_rng(0).integers(1, 50, 200)
+    stream = ld.Stream(200, ld.AsIs(), 400)
+    bucketed = ld.Bucketed(stream, lengths, 8)
+    packed = ld.Packed(bucketed, lengths, 64)
+    whole, reading = words(packed), iter(packed)
+    head = [next(reading) for _ in range(20)]
+    other = ld.Packed(ld.Bucketed(ld.Stream(200, ld.AsIs(), 400), lengths, 8), lengths, 64)
+    other.load_state_dict(packed.state_dict())
+    assert words(head) + words(other) == whole
+    assert (bucketed.keys(np.arange(9)) == stream.keys(np.arange(9))).all()
+    with pytest.raises(InputError, match="made for batches of 8"):
+        ld.BatchSampler(bucketed, 12)
+    with pytest.raises(InputError, match="made for batches of 8"):
+        ld.View(list(range(200)), bucketed, 12)
+    for asked in (1.5, -1, 400):
+        with pytest.raises(InputError, match="position"):
+            bucketed.at(asked)
+        with pytest.raises(InputError, match="position"):
+            stream.keys(asked)
+    for arguments in (([5, 6], 3, "trunc"), ([5, 6], 0)):
+        with pytest.raises(InputError, match=r"long|length"):
+            ld.packed_lengths(*arguments)

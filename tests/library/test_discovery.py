@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import re
+from decimal import Decimal
 from pathlib import Path
 
 import duckdb
@@ -251,3 +252,51 @@ def test_embeddings_of_a_real_model_find_topics_that_share_no_word(monkeypatch):
     assert {topic[skill.examples[0]] for skill in found.skills} == set(range(5))
     assert all(set(skill.name.split()) & set(" ".join(NOUNS.values()).split()) for skill in found.skills)
     assert adjusted_rand_score(topic, ld.discover(texts, k=5).labels) < 0.2
+
+
+def test_texts_without_words_are_about_nothing(known):
+    texts, topic, _ = known
+    found = ld.discover([*([""] * 7), *texts[:600], "2027"], k=6)
+    assert found.skills[-1].name == "unknown"
+    assert found.names[:7] == ["unknown"] * 7
+    assert [skill.size for skill in found.skills][-1] == 8
+    assert found.several()[:1] == [["unknown"]]
+    assert adjusted_rand_score(topic[:600], found.labels[7:-1]) > 0.95
+    sizes = [skill.size for skill in found.skills[:-1]]
+    assert sizes == sorted(sizes, reverse=True)
+    assert all(found.labels[row] == i for i, skill in enumerate(found.skills) for row in skill.examples)
+
+
+def test_halves_of_single_precision_do_not_overflow():
+    centre = np.repeat(np.arange(3), 70)
+    points = 40 * np.eye(512)[centre] + np.random.default_rng(0).normal(size=(210, 512)) * 11
+    wide, narrow = (ld.discover(embeddings=points.astype(kind), k=3).labels for kind in (np.float64, np.float16))
+    assert (wide == narrow).all()
+
+
+def test_quantities_are_cut_whatever_holds_them():
+    for values in (np.arange(40), np.arange(40, dtype=np.float32), [Decimal(i) for i in range(40)]):
+        assert [skill.size for skill in ld.by_columns({"n": values}).skills] == [10, 10, 10, 10]
+    found = ld.by_columns({"n": [*range(40), None, float("nan")]})
+    assert {skill.name: skill.size for skill in found.skills}["unknown"] == 2
+    apart = ld.by_columns({"a": ["x · y", "x"], "b": ["z", "y · z"]})
+    assert apart.names == ["x · y · z", "x · y · z (2)"]
+
+
+def test_embeddings_are_of_the_tables_rows(table, tmp_path, capfd):
+    for n in (1400, 1600):
+        np.save(tmp_path / "e.npy", np.random.default_rng(0).normal(size=(n, 4)))
+        assert call("skills", table, "--embeddings", tmp_path / "e.npy", "-k", "3") == 2
+        assert "the table has 1,500" in capfd.readouterr().err
+
+
+def test_columns_that_begin_late_and_times_with_a_zone_are_kept(tmp_path, capfd):
+    rows = [{"text": f"a{i % 7}", "at": "2024-01-01T10:00:00Z", "source": "ab"[i % 2]} for i in range(25_000)]
+    rows[-1]["note"] = "late"
+    (tmp_path / "late.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    out = tmp_path / "out.jsonl"
+    assert not call("skills", tmp_path / "late.jsonl", "--by", "source", "-o", out)
+    last = json.loads(out.read_text().splitlines()[-1])
+    assert (last["note"], last["skill"]) == ("late", "b")
+    assert call("skills", tmp_path / "late.jsonl", "--by", "source", "-o", tmp_path / "gone/out.csv") == 2
+    assert "no folder" in capfd.readouterr().err

@@ -65,3 +65,56 @@ def test_a_file_that_is_none_is_one_line(text, tmp_path):
         pass
     with pytest.raises(InputError, match="adam"), published(tmp_path, ["adan"]):
         pass
+
+
+def altered(tmp_path, change, name="one-heavy-skill"):
+    """A folder with a published file, changed by SQL or in what it says."""
+    import duckdb
+
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    source = ROOT / "results/one-heavy-skill.parquet"
+    asked = f"SELECT value FROM parquet_kv_metadata('{source}') WHERE key = 'lopsided'"
+    ((said,),) = duckdb.sql(asked).fetchall()
+    rows, said = change("SELECT * FROM read_parquet(?)", json.loads(said))
+    text = json.dumps(said).replace("'", "''")
+    duckdb.execute(
+        f"COPY ({rows}) TO '{folder}/{name}.parquet' (FORMAT parquet, KV_METADATA {{lopsided: '{text}'}})",
+        [str(source)],
+    )
+    return folder
+
+
+OUTSIDE = "../../../../../../tmp/lopsided-escaped"
+ALTERED = {
+    "values": (lambda rows, said: (f"SELECT * REPLACE (value * 0.1 AS value) FROM ({rows})", said), "damaged"),
+    "half of the rows": (lambda rows, said: (f"{rows} USING SAMPLE 50% (bernoulli, 1)", said), "damaged"),
+    "no rows": (lambda rows, said: (f"{rows} LIMIT 0", said), "damaged"),
+    "a column": (lambda rows, said: (f"SELECT * EXCLUDE (value) FROM ({rows})", said), "no file of published rows"),
+    "runs": (lambda rows, said: (rows, {**said, "runs": []}), "not of this version"),
+    "a path": (lambda rows, said: (rows, {**said, "part": {**said["part"], "job": OUTSIDE}}), "not of this version"),
+}
+
+
+@pytest.mark.parametrize("case", ALTERED)
+def test_an_altered_file_is_one_line_and_writes_nothing_elsewhere(case, tmp_path):
+    change, said = ALTERED[case]
+    with pytest.raises(InputError, match=said), published(altered(tmp_path, change)):
+        pass
+    assert not list(Path("/tmp").glob("lopsided-escaped*"))
+
+
+def test_a_file_is_of_the_recipe_that_it_is_named_after(tmp_path, monkeypatch):
+    folder = altered(tmp_path, lambda rows, said: (rows, said), "adam")
+    with pytest.raises(InputError, match="of another recipe"), published(folder):
+        pass
+    (folder / "adam.parquet").rename(folder / "loop.py.parquet")
+    monkeypatch.chdir(folder)
+    (folder / "loop.py").write_text("raise SystemExit('executed')")
+    with pytest.raises(InputError, match="recipe of a file of rows"), published(Path()):
+        pass
+
+
+def test_a_recipe_asked_for_twice_is_one():
+    with published(ROOT / "results", ["heavy-skills", "heavy-skills"]) as stores:
+        assert list(stores) == ["heavy-skills"]

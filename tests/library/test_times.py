@@ -112,3 +112,19 @@ def test_a_report_says_once_what_made_several_parts(tmp_path):
     assert took(entry["took"]).startswith(f"{sum(entry['took'][kind] for kind in TIMES):.0f} s: compile ")
     assert took({**dict.fromkeys(TIMES, 0.0), "rate": None}) == ""
     assert not set(OF_ONE_PART) & set(entry)
+
+
+def test_what_another_version_of_jax_counted_is_not_taken(tmp_path, monkeypatch):
+    """Two versions that share a home shared a count: rows under 0.10 had operations of 0.12."""
+    import jax
+
+    from lopsided.work import operations
+
+    monkeypatch.setattr(operations, "cache_folder", lambda: tmp_path)
+    spec = Spec.parse(PARITY)
+    counts = iter([(1.0, 2.0), (3.0, 4.0)])
+    monkeypatch.setattr(operations, "per_member", lambda spec: operations.PerMember(*next(counts)))
+    assert operations.of_part(spec, "code", 1, 0) == 1.0
+    assert operations.of_part(spec, "code", 1, 0) == 1.0  # remembered
+    monkeypatch.setattr(jax, "__version__", "99.0")
+    assert operations.of_part(spec, "code", 1, 0) == 3.0

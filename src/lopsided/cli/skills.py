@@ -31,7 +31,7 @@ def skills(
     table
         Your examples: a .jsonl, .csv or .parquet file.
     text
-        The column of texts.
+        The column of texts. With --by, those that the page shows.
     embeddings
         A column of embeddings of any model, or a .npy file of them; with --text, texts name what is found.
     by
@@ -45,7 +45,7 @@ def skills(
     as_json
         Print one JSON document on stdout, nothing else.
     """
-    from lopsided.discovery.tables import of_columns, of_table, write
+    from lopsided.discovery.tables import of_columns, of_table, require_output, write
 
     if text is None and embeddings is None and not by:
         raise InputError(
@@ -55,6 +55,8 @@ def skills(
         raise InputError("--by: columns say the skills, and how many; it goes with neither --embeddings nor -k")
     if k is not None and k < 2:
         raise InputError(f"-k {k}: at least 2")
+    if output is not None:
+        require_output(table, output)
     found = of_columns(table, by) if by else of_table(table, text, embeddings, k, seed)
     pages = []
     if output is not None and found.skills:

@@ -47,6 +47,8 @@ class Bucketed:
     def at(self, position: Any) -> np.ndarray:
         """Examples at the positions, as `Stream.at` gives them."""
         asked = np.asarray(position)
+        if asked.dtype.kind not in "iu":
+            raise InputError(f"positions: have to be integers, not {asked.dtype}")
         flat = asked.reshape(-1)
         if flat.size and not (flat.min() >= 0 and flat.max() < self.total):
             raise InputError(f"position: 0 to {self.total - 1:,}")
@@ -70,6 +72,15 @@ class Bucketed:
             examples = np.concatenate([*(whole[i] for i in order), *parts[len(whole) :]])
             self._last = (window, examples)
         return examples
+
+    @property
+    def fingerprint(self) -> str:
+        """A name that tells streams apart."""
+        return self._name
+
+    def keys(self, positions: Any) -> np.ndarray:
+        """As `Stream.keys`: a key for each position."""
+        return self.stream.keys(positions)
 
     def state(self, position: int) -> dict[str, Any]:
         """What a checkpoint holds."""

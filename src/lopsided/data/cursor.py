@@ -37,18 +37,15 @@ class Cursor:
 
     def state(self) -> dict[str, Any]:
         """How many examples were read, and the state of the source where it has one."""
-        own = hasattr(self._current, "state_dict") and hasattr(self._source, "load_state_dict")
+        if self._examples is None and not by_position(self._source):  # nobody has asked for an example yet
+            return self._known or {"read": 0, "state": None}
+        own = hasattr(self._current, "state_dict") and _goes_on(self._source)
         return {"read": self._read, "state": self._current.state_dict() if own else None}
 
     def _enter(self, number: int) -> None:
         """Begin the source where a state knows it, or by its own `skip` where it has one and is long enough."""
         known = self._known
-        if (
-            known
-            and known["state"] is not None
-            and known["read"] <= number
-            and hasattr(self._source, "load_state_dict")
-        ):
+        if known and known["state"] is not None and known["read"] <= number and _goes_on(self._source):
             # In a copy: a set of Hugging Face that was given a state begins every later pass there, too. (A shallow
             # copy of one shares its dictionary.)
             self._current = copy.deepcopy(self._source)
@@ -77,6 +74,16 @@ class Cursor:
             self._examples = iter(self._source)
         said = "ended, and cannot be begun again (a generator?)" if self._read else "is empty"
         raise InputError(f"source {self._name!r}: {said}")
+
+
+def _goes_on(source: Any) -> bool:
+    """Whether a source goes on exactly from a state of its own. Shuffled streams of Hugging Face lose their buffer
+    (datasets #7156), so they are skipped forward instead."""
+    inner, buffered = getattr(source, "_ex_iterable", None), False
+    while inner is not None and not buffered:
+        buffered = "BufferShuffled" in type(inner).__name__
+        inner = getattr(inner, "ex_iterable", None)
+    return hasattr(source, "load_state_dict") and not buffered
 
 
 def _with(first: Any, rest: Iterator[Any]) -> Iterator[Any]:

@@ -6,6 +6,8 @@ Importing this takes PyTorch; `lopsided.data.Feed` imports it when it is asked f
 from __future__ import annotations
 
 import importlib
+import mmap
+import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -14,6 +16,7 @@ from lopsided.core.errors import InputError
 from lopsided.data.cursor import Cursor
 from lopsided.data.interleave import Interleaved
 
+NUMBER = struct.Struct("q")
 private: Any = importlib.import_module("torch.utils.data._utils.worker")
 torch_data: Any = importlib.import_module("torch.utils.data")  # by name: lopsided.data does not depend on PyTorch
 
@@ -54,36 +57,69 @@ class Feed(torch_data.IterableDataset):
                 f"rank = {rank}, world = {world}: 0 <= rank < world, and batch = {batch} a multiple of world"
             )
         self.mixed, self.batch, self.rank, self.world = mixed, int(batch), rank, world
+        self._begin = mmap.mmap(-1, NUMBER.size)
+        """Where passes begin, in memory that workers share: persistent ones hear of it, too."""
         self.begin = 0
-        self._at: tuple[int, int, int] | None = None
-        """Worker, workers, and the position of this worker's next batch, where a state said so."""
         self._known: Mapping[str, Any] = {}
         self._cursors: dict[str, Cursor] = {}
-        self._next = 0
+        self._next: int | None = None
+        """Position of this worker's next batch, while it reads."""
+
+    @property
+    def begin(self) -> int:
+        """Global position at which passes begin."""
+        return NUMBER.unpack(self._begin[:])[0]
+
+    @begin.setter
+    def begin(self, position: int) -> None:
+        self._begin[:] = NUMBER.pack(position)
+        self._at: tuple[int, int, int] | None = None
+        """Worker, workers, and the position of this worker's next batch, where a state said so."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_begin": self.begin}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """In a worker that is spawned: the memory is not shared with it, the number is."""
+        self.__dict__.update(state)
+        self._begin = mmap.mmap(-1, NUMBER.size)
+        self._begin[:] = NUMBER.pack(state["_begin"])
 
     def __len__(self) -> int:
-        """Samples of this rank from `begin` on."""
-        return (len(self.mixed) - self.begin) // self.batch * (self.batch // self.world)
+        """Samples of this rank in a pass, or in what a state left of it."""
+        first = self._at[2] if self._at is not None and self._at[1] == 1 else self.begin
+        return (len(self.mixed) - first) // self.batch * (self.batch // self.world)
+
+    def _first(self) -> int:
+        """Position of this worker's first batch. Raises `InputError` where nobody can know it."""
+        worker, workers = _worker()
+        if self._at is None:
+            return self.begin + worker * self.batch
+        if self._at[:2] == (worker, workers):
+            return self._at[2]
+        if self._at[1] == 1:
+            return self._at[2] + worker * self.batch
+        raise InputError(
+            f"feed: the state is of worker {self._at[0] + 1} of {self._at[1]}, and is read by {workers}; set "
+            "feed.begin = steps * batch after it is loaded"
+        )
 
     def __iter__(self) -> Iterator[Any]:
         if self.begin % self.batch or not 0 <= self.begin <= len(self.mixed):
-            raise InputError(
-                f"begin = {self.begin:,}: a multiple of the batch, {self.batch:,}, up to {len(self.mixed):,}"
-            )
-        info = torch_data.get_worker_info()
-        worker, workers = (0, 1) if info is None else (info.id, info.num_workers)
-        self._next = self.begin + worker * self.batch
-        if self._at is not None and self._at[:2] == (worker, workers):
-            self._next = self._at[2]
+            last = len(self.mixed)
+            raise InputError(f"begin = {self.begin:,}: a multiple of the batch, {self.batch:,}, up to {last:,}")
+        self._next = self._first()
         self._cursors = {name: Cursor(self.mixed, name, self._known.get(name)) for name in self.mixed.names}
-        self._at = None
+        self._at, self._known = None, {}
+        _, workers = _worker()
         while self._next + self.batch <= len(self.mixed):
-            yield from self._batch(workers)
+            yield from self._batch(self._next, workers)
+        self._next = None
 
-    def _batch(self, workers: int) -> Iterator[Any]:
+    def _batch(self, position: int, workers: int) -> Iterator[Any]:
         """Yield this rank's share of the next batch; the state moves on with its last sample."""
         share, stream, names = self.batch // self.world, self.mixed.stream, self.mixed.names
-        first = self._next + self.rank * share
+        first = position + self.rank * share
         number = stream.visits(first)
         sources = self.mixed.groups.cell[stream.at(range(first, first + share))].tolist()
         for i, source in enumerate(sources, 1):
@@ -91,20 +127,30 @@ class Feed(torch_data.IterableDataset):
                 example = self._cursors[names[source]].example(int(number[source]))
             number[source] += 1
             if i == share:
-                self._next += workers * self.batch  # before the yield: the state counts what was handed out
+                self._next = position + workers * self.batch  # before the yield: the state counts what was handed out
             yield example
 
     def state_dict(self) -> dict[str, Any]:
-        info = torch_data.get_worker_info()
-        worker, workers = (0, 1) if info is None else (info.id, info.num_workers)
-        sources = {name: cursor.state() for name, cursor in self._cursors.items()}
-        return {**self.mixed.stream.state(self._next), "worker": worker, "workers": workers, "sources": sources}
+        worker, workers = _worker()
+        position = min(self._first() if self._next is None else self._next, len(self.mixed))
+        read = {name: cursor.state() for name, cursor in self._cursors.items()}
+        sources = read if self._next is not None else self._known
+        return {**self.mixed.stream.state(position), "worker": worker, "workers": workers, "sources": sources}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Raises `InputError` for the state of another mixture. Where the number of workers is another one than the
-        state's, set `begin`, too: no worker knows what the others were asked for."""
+        """Go on from a state in the next pass; later ones begin at 0. Where the number of workers is another one than
+        the state's, set `begin` after it: no worker knows what the others were asked for. Raises `InputError` for the
+        state of another mixture."""
         position = self.mixed.stream.position_of(state)
-        self._at = (int(state["worker"]), int(state["workers"]), position)
-        self._known = state["sources"]
-        if self._at[:2] == (0, 1):
-            self.begin = position
+        try:
+            at, known = (int(state["worker"]), int(state["workers"]), position), dict(state["sources"])
+        except (KeyError, TypeError, ValueError):
+            raise InputError("state: valid is what `state_dict()` of a Feed gave") from None
+        self.begin = 0
+        self._at, self._known, self._next = at, known, None
+
+
+def _worker() -> tuple[int, int]:
+    """Which worker of PyTorch's loader this is, and how many there are."""
+    info = torch_data.get_worker_info()
+    return (0, 1) if info is None else (info.id, info.num_workers)

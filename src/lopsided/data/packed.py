@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from lopsided.core.errors import InputError
+from lopsided.data.buckets import Bucketed
 from lopsided.data.state import fingerprint
 from lopsided.data.stream import Stream
 
@@ -83,7 +84,7 @@ class Packed:
 
     def __init__(
         self,
-        stream: Stream,
+        stream: Stream | Bucketed,
         tokens: Any,
         length: int,
         batch: int = 1,
@@ -99,8 +100,6 @@ class Packed:
             raise InputError(
                 f"rank = {rank}, world = {world}: 0 <= rank < world, and batch = {batch} a multiple of world"
             )
-        if long not in ("split", "truncate"):
-            raise InputError(f"long = {long!r}: 'split' or 'truncate'")
         self.stream, self.length, self.batch, self.rank, self.world = stream, int(length), int(batch), rank, world
         self.window, self.long, self.tokens = int(window), long, packed_lengths(tokens, length, long)
         if len(self.tokens) != stream.n_examples:
@@ -202,6 +201,10 @@ class Packed:
 
 def packed_lengths(tokens: Any, length: int, long: Literal["split", "truncate"] = "split") -> np.ndarray:
     """(N,) int64 tokens of each document that are trained on, given the tokens that it has."""
+    if long not in ("split", "truncate"):
+        raise InputError(f"long = {long!r}: 'split' or 'truncate'")
+    if not (isinstance(length, (int, np.integer)) and length >= 1):
+        raise InputError(f"length = {length!r}: at least 1")
     found = np.asarray(tokens)
     if found.ndim != 1 or found.dtype.kind not in "iu" or (found < 1).any():
         raise InputError("tokens: the length of each document, whole numbers of at least 1")

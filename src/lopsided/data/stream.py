@@ -105,7 +105,8 @@ class Stream:
             raise InputError(f"then: total = {settings.total:,}: positions of the whole run, above at = {at:,}")
         settings = settings._replace(begin=int(at), total=int(settings.total))
         found = copy.copy(self)
-        found.__dict__.pop("fingerprint", None)
+        for name in ("_names", "fingerprint"):  # the chain of changes is another one
+            found.__dict__.pop(name, None)
         found.segments = (*self.segments, go_on(self.segments[-1], settings))
         found._ahead = Recent(KEPT)
         return found
@@ -156,10 +157,10 @@ class Stream:
         if n.dtype.kind not in "iu":
             raise InputError(f"positions: have to be integers, not {n.dtype}")
         flat = n.reshape(-1).astype(np.int64)
-        if flat.size and (flat.min() < 0 or flat.max() >= self.total):
-            raise InputError(
-                f"position {flat.max() if flat.max() >= self.total else flat.min()}: 0 to {self.total - 1:,}"
-            )
+        least = self.segments[0].settings.begin  # of `from_last`
+        if flat.size and (flat.min() < least or flat.max() >= self.total):
+            wrong = flat.max() if flat.max() >= self.total else flat.min()
+            raise InputError(f"position {wrong}: {least:,} to {self.total - 1:,}")
         return self._small(flat).reshape(n.shape) if 0 < flat.size <= AHEAD // 4 else self._at(flat).reshape(n.shape)
 
     def _small(self, n: np.ndarray) -> np.ndarray:
@@ -232,6 +233,8 @@ class Stream:
         """64 random bits for each position, as an array of the same shape (uint64): seeds for augmentation, so that a
         run that goes on augments as one that was never stopped."""
         n = np.asarray(positions)
+        if n.dtype.kind not in "iu" or (n.size and not (n.min() >= 0 and n.max() < self.total)):
+            raise InputError(f"positions: integers from 0 to {self.total - 1:,}")
         return bits(key(self.seed, "augmentation"), n.reshape(-1).astype(np.uint64)).reshape(n.shape)
 
     def state(self, position: int) -> dict[str, object]:

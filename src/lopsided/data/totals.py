@@ -16,7 +16,8 @@ MANY = 10**6
 
 
 def until_first_ends(sizes: Mapping[str, int] | Groups, shape: Shape) -> int:
-    """The largest `total` in which no example comes twice: as `interleave_datasets` stops with `first_exhausted`.
+    """The largest `total` in which no example comes twice by the law: as `interleave_datasets` stops with
+    `first_exhausted`. (A stream is within one sample of its law, so that one may come twice in the last few.)
 
     `sizes`: examples of each source, by name, or the groups of a data set.
 

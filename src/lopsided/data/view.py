@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from lopsided.core.errors import InputError
+from lopsided.data.buckets import Bucketed
 from lopsided.data.stream import Stream
 
 ADVICE = {
@@ -32,7 +33,7 @@ class View:
     that are started by `spawn`, not `fork`, are new ones in every pass, and cannot tell.)
     """
 
-    def __init__(self, data: Any, stream: Stream, batch: int = 1, epochs: int = 1, keys: bool = False):
+    def __init__(self, data: Any, stream: Stream | Bucketed, batch: int = 1, epochs: int = 1, keys: bool = False):
         if hasattr(data, "__len__") and len(data) != stream.n_examples:
             raise InputError(f"data: {len(data):,} examples; the stream is of {stream.n_examples:,}")
         if not (isinstance(batch, (int, np.integer)) and 1 <= batch <= stream.total):
@@ -40,6 +41,7 @@ class View:
         if not (isinstance(epochs, (int, np.integer)) and epochs >= 1):
             raise InputError(f"epochs = {epochs!r}: at least 1")
         self.data, self.stream, self.length = data, stream, stream.total // int(batch) * int(batch)
+        _require_whole(stream, int(batch))
         if keys and not callable(getattr(data, "at", None)):
             raise InputError("keys: data has to have a method at(index, key)")
         self.batch, self.epochs, self.keys = int(batch), int(epochs), bool(keys)
@@ -131,6 +133,12 @@ class Passes:
 RECORD = struct.Struct("qq?")
 
 
+def _require_whole(stream: Stream | Bucketed, batch: int) -> None:
+    """Raise `InputError` for a stream that was made for batches of another size (`Bucketed`)."""
+    if isinstance(stream, Bucketed) and batch not in (1, stream.batch):
+        raise InputError(f"batch = {batch:,}: the stream was made for batches of {stream.batch:,}")
+
+
 def _advice() -> str:
     said = [text for name, text in ADVICE.items() if name in sys.modules]
     return "; ".join(said) or "Read it with shuffling switched off"
@@ -146,13 +154,14 @@ class BatchSampler:
 
     drop_last = True
 
-    def __init__(self, stream: Stream, batch: int, rank: int = 0, world: int = 1):
+    def __init__(self, stream: Stream | Bucketed, batch: int, rank: int = 0, world: int = 1):
         if not (isinstance(batch, (int, np.integer)) and 1 <= batch <= stream.total):
             raise InputError(f"batch = {batch!r}: between 1 and total = {stream.total:,}")
         if not 0 <= rank < world or batch % world:
             raise InputError(
                 f"rank = {rank}, world = {world}: 0 <= rank < world, and batch = {batch} a multiple of world"
             )
+        _require_whole(stream, int(batch))
         self.stream, self.batch, self.rank, self.world, self.position = stream, int(batch), rank, world, 0
 
     @property

@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from lopsided.core.errors import InputError
 from lopsided.data.describe import exponent
-from lopsided.discovery.stability import SAMPLE, Agreement, Tree, agreements, chosen
+from lopsided.discovery.stability import ABOVE_CHANCE, SAMPLE, STABLE, Agreement, Tree, agreements, chosen
 from lopsided.discovery.texts import Points, of_embeddings, of_texts
 
 EXAMPLES = 3
 FEWEST_ROWS = 40
+UNKNOWN = "unknown"
 MANY_VALUES = 20
 """Different numbers beyond which a column is a quantity, not a name."""
 
@@ -74,7 +77,8 @@ class Discovered(NamedTuple):
         if not self.skills:
             best = max((each.of_data for each in self.stability), default=0.0)
             return (
-                f"no skills found: halves of the data agree about no number of them (at best {best:.2f}, from 0 to 1)"
+                f"no skills found: halves of the data agree about no number of them by {STABLE} and by {ABOVE_CHANCE} "
+                f"more than about data without any (at best {best:.2f}, from 0 to 1)"
             )
         known = "" if self.agreement is None else f"; halves of the data agree by {self.agreement:.2f} (from 0 to 1)"
         lines = [
@@ -100,6 +104,8 @@ def discover(
 
     Raises `InputError` for fewer than 40 examples, empty or equal texts, NaN, or more skills than examples.
     """
+    if not (isinstance(seed, (int, np.integer)) and seed >= 0):
+        raise InputError(f"seed = {seed!r}: a whole number of at least 0")
     if texts is None and embeddings is None:
         raise InputError("discover: give texts, or embeddings=")
     listed = None if texts is None else _sound(texts)
@@ -115,20 +121,25 @@ def discover(
         raise InputError("discover: all examples are alike")
     if k != "auto" and not (isinstance(k, (int, np.integer)) and 2 <= k <= n):
         raise InputError(f"k = {k!r}: 'auto', or from 2 to the number of examples, {n:,}")
-    stability = agreements(points.vectors, seed) if k == "auto" else []
+    told = np.asarray(points.vectors.any(1))
+    if told.sum() < FEWEST_ROWS:
+        raise InputError(f"discover: {told.sum():,} examples that say anything; at least {FEWEST_ROWS}")
+    stability = agreements(points.vectors[told], seed) if k == "auto" else []
     number = chosen(stability) if k == "auto" else int(k)
     duplicates = 0 if listed is None else _duplicates(listed)
     if not number:
         nothing = np.zeros(n, np.int64)
         return Discovered(nothing, (), tuple(stability), duplicates, _map(points), nothing, np.zeros(n))
     named = points if points.terms or listed is None else points._replace(**_terms(listed, seed))
-    return _clustered(named, number, tuple(stability), duplicates, seed)
+    found = _clustered(named, number, tuple(stability), duplicates, seed)
+    return found if told.all() else _without(found, told)
 
 
 def by_difficulty(loss: Any, parts: int = 4) -> list[str]:
     """(N,) names of `parts` equal parts of examples by a model's loss on each, (N,): 'part 1 of 4' is the easiest."""
     found = np.asarray(loss, float)
-    if found.ndim != 1 or not np.isfinite(found).all() or not 2 <= parts <= len(found):
+    whole = isinstance(parts, (int, np.integer)) and 2 <= parts <= len(found)
+    if found.ndim != 1 or not np.isfinite(found).all() or not whole:
         raise InputError("loss: a finite number for each example; parts: from 2 to the number of examples")
     rank = np.argsort(np.argsort(found, kind="stable"), kind="stable")
     return [f"part {part + 1} of {parts}" for part in (rank * parts // len(found)).tolist()]
@@ -148,7 +159,7 @@ def by_columns(columns: Mapping[str, Sequence[Any]], parts: int = 4) -> Discover
     each = {name: _parted(name, list(values), parts) for name, values in columns.items()}
     if not each or len({len(values) for values in each.values()}) > 1 or not len(next(iter(each.values()))):
         raise InputError("by_columns: at least one column, all with a value for each example")
-    names = [" · ".join(row) for row in zip(*each.values(), strict=True)]
+    names = _told_apart(list(zip(*each.values(), strict=True)))
     sizes = Counter(names)
     order = {name: i for i, (name, _) in enumerate(sizes.most_common())}
     labels = np.array([order[name] for name in names])
@@ -160,12 +171,26 @@ def by_columns(columns: Mapping[str, Sequence[Any]], parts: int = 4) -> Discover
     return Discovered(labels, skills, (), 0, np.zeros((0, 2)), labels, np.full(len(labels), np.inf))
 
 
+def _told_apart(rows: list[tuple[str, ...]]) -> list[str]:
+    """(N,) a name for each row's values; of other values that would have the same name, later ones get a number."""
+    names: dict[tuple[str, ...], str] = {}
+    taken: Counter[str] = Counter()
+    for row in dict.fromkeys(rows):
+        name = " · ".join(row)
+        taken[name] += 1
+        names[row] = name if taken[name] == 1 else f"{name} ({taken[name]})"
+    return [names[row] for row in rows]
+
+
 def _parted(name: str, values: list[Any], parts: int) -> list[str]:
     """(N,) names of a column's values, or of equal parts of many numbers."""
-    numbers = [value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)]
-    if len(numbers) == len(values) and len(set(numbers)) > MANY_VALUES:
-        return [f"{name}: {part}" for part in by_difficulty(values, parts)]
-    return ["unknown" if value is None else str(value) for value in values]
+    known = [value is not None and value == value for value in values]  # NaN is not equal to itself
+    there = [value for value, is_there in zip(values, known, strict=True) if is_there]
+    quantity = all(isinstance(v, (Real, Decimal)) and not isinstance(v, (bool, np.bool_)) for v in there)
+    if quantity and len(set(there)) > MANY_VALUES:
+        cut = iter(by_difficulty([float(value) for value in there], parts))
+        return [f"{name}: {next(cut)}" if is_there else UNKNOWN for is_there in known]
+    return [str(value) if is_there else UNKNOWN for value, is_there in zip(values, known, strict=True)]
 
 
 def _sound(texts: Sequence[str]) -> Sequence[str]:
@@ -178,13 +203,35 @@ def _sound(texts: Sequence[str]) -> Sequence[str]:
     return listed
 
 
+def _without(found: Discovered, told: np.ndarray) -> Discovered:
+    """`Discovered` with a last skill "unknown", of texts without words (or vectors of length 0), about nothing."""
+    labels = np.where(told, found.labels, len(found.skills))
+    order = np.argsort(-np.bincount(labels[told], minlength=len(found.skills)), kind="stable")
+    number = np.append(np.argsort(order), len(order))
+    sizes = np.bincount(labels, minlength=len(order) + 1)
+    skills = [found.skills[i]._replace(size=int(sizes[i])) for i in order]
+    skills = [
+        skill._replace(examples=tuple(row for row in skill.examples if told[row])) for skill in skills if skill.size
+    ]
+    nothing = np.flatnonzero(~told)
+    skills.append(Skill(UNKNOWN, len(nothing), tuple(nothing[:EXAMPLES].tolist())))
+    labels = np.minimum(number[labels], len(skills) - 1)
+    second = np.where(told, np.minimum(number[found.second], len(skills) - 1), len(skills) - 1)
+    margin = np.where(told, found.margin, np.inf)
+    return found._replace(labels=labels, skills=tuple(skills), second=second, margin=margin)
+
+
 def _terms(texts: Sequence[str], seed: int) -> dict[str, Any]:
-    found = of_texts(texts, seed)
+    try:
+        found = of_texts(texts, seed)
+    except InputError:  # they share no words; embeddings tell them apart all the same
+        return {}
     return {"terms": found.terms, "fitted": found.fitted}
 
 
 def _clustered(points: Points, k: int, stability: tuple[Agreement, ...], duplicates: int, seed: int) -> Discovered:
-    sample = np.random.default_rng(seed).permutation(len(points.vectors))[: 2 * SAMPLE]
+    told = np.flatnonzero(points.vectors.any(1))
+    sample = told[np.random.default_rng(seed).permutation(len(told))[: 2 * SAMPLE]]
     centres = Tree(points.vectors[np.sort(sample)]).centres(k)
     k = len(centres)
     cluster, second, distance, next_distance = _nearest(points.vectors, centres)

@@ -14,10 +14,10 @@ from lopsided.store.paths import plain_path
 
 READERS: Mapping[str, Any] = {
     ".parquet": lambda duckdb, path: duckdb.read_parquet(path),
-    ".csv": lambda duckdb, path: duckdb.read_csv(path),
-    ".jsonl": lambda duckdb, path: duckdb.read_json(path),
+    ".csv": lambda duckdb, path: duckdb.read_csv(path, sample_size=-1),
+    ".jsonl": lambda duckdb, path: duckdb.read_json(path, sample_size=-1),
 }
-"""Tables that can be read, by the end of their names."""
+"""Tables that can be read, by the end of their names. All of a text is looked at: columns that begin late were lost."""
 KINDS = {".parquet": "Parquet file", ".csv": "CSV", ".jsonl": "file of JSON lines"}
 WRITTEN = {".parquet": "PARQUET", ".csv": "CSV, HEADER", ".jsonl": "JSON"}
 """Tables that can be written, by the end of their names."""
@@ -30,7 +30,7 @@ def values_of(table: Path, name: str | None) -> list[Any] | int:
     def values(rows: Any) -> list[Any] | int:
         import duckdb
 
-        if not rows.limit(1).fetchall():
+        if not len(rows.limit(1)):  # fetching takes pytz where a time has a zone
             raise InputError(f"table {str(table)!r}: has no rows")
         if name is None:
             return len(rows)
@@ -65,6 +65,8 @@ def of_table(table: Path, text: str | None, embeddings: str | None, k: int | Non
     vectors = None
     if embeddings is not None:
         vectors = _vectors(table, embeddings)
+        if len(vectors) != (n := values_of(table, None)):
+            raise InputError(f"--embeddings {embeddings!r}: {len(vectors):,} rows; the table has {n:,}")
     return discover(texts, embeddings=vectors, k=k or "auto", seed=seed)
 
 
@@ -73,13 +75,19 @@ def of_columns(table: Path, names: Sequence[str]) -> Discovered:
     return by_columns({name: column(table, name) for name in names})
 
 
-def write(found: Discovered, table: Path, path: Path) -> None:
-    """Write the table with a column `skill` more: the name of each row's skill. Raises `InputError` for a name that
-    says no kind of table, or the table itself."""
+def require_output(table: Path, path: Path) -> None:
+    """Raise `InputError` for a name that says no kind of table, a folder that is not there, or the table itself."""
     if path.suffix not in WRITTEN:
         raise InputError(f"--output {str(path)!r}: valid is a table, {', '.join(WRITTEN)}")
+    if not path.parent.is_dir():
+        raise InputError(f"--output {str(path)!r}: no folder {str(path.parent)!r}")
     if path.exists() and path.samefile(table):
         raise InputError(f"--output {str(path)!r}: is the table itself; name another file")
+
+
+def write(found: Discovered, table: Path, path: Path) -> None:
+    """Write the table with a column `skill` more: the name of each row's skill."""
+    require_output(table, path)
 
     def copy(rows: Any) -> None:
         import duckdb

@@ -93,6 +93,7 @@ def of_embeddings(vectors: Any) -> Points:
     bad = ~np.isfinite(found).all(1)
     if bad.any():
         raise InputError(f"embeddings: row {int(np.argmax(bad)):,} holds NaN or infinity ({bad.sum():,} rows do)")
+    found = found.astype(np.float32 if found.dtype.itemsize <= 4 else np.float64)  # squares of float16 overflow
     length = np.linalg.norm(found, axis=1, keepdims=True)
     return Points((found / np.where(length > 0, length, 1)).astype(np.float32))
 

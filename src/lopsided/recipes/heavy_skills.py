@@ -11,7 +11,7 @@ has, and with that recipe's annealed law, whose window was set by hand.
 
 Tasks: products of 3 elements of A5 (`state-tracking`), questions of 3 hops (`multi-hop-qa`) and arithmetic
 (`arithmetic`), each as in its own recipe, with whose arms these share their rows. Who is heavy is drawn anew for each
-member where the task's recipe draws its rank order.
+member where the task's recipe draws its rank order. `laptop` has the settings of these recipes at that scale.
 """
 
 from __future__ import annotations

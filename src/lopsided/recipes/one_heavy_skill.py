@@ -9,9 +9,10 @@ for them is best at 1/k, so that s = 1 - 1/k.
 
     lopsided run one-heavy-skill --scale laptop
 
-Product model, weights from scale 0.5, gradient flow on the exact loss (float64), d = 32 ... 256 (`paper`, which is
-ours, too: to 512); k = 4 also by SGD with batch 16, d = 8 ... 64 (`paper`: to 128), every law with the step size of the
-power law. A member has learned when every weight is within one half of its sign. The power law has exponent 1.5, the
+Product model, weights from scale 0.5, gradient flow on the exact loss (float64), d = 32 ... 256 (`laptop`; `paper`,
+which is ours, too: to 512); k = 4 also by SGD with batch 16, d = 8 ... 64 (`paper`: to 128), every law with the step
+size of the power law. A member has learned when every weight is within one half of its sign. The power law has
+exponent 1.5, the
 self-annealed law begins there; both share their rows with `annealing-rate`.
 """
 

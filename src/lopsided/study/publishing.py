@@ -6,6 +6,7 @@ results` reads it.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import sys
@@ -15,10 +16,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from lopsided.claims.recipe import Recipe
 from lopsided.core.errors import InputError, MissingData, unknown
+from lopsided.core.registry import registered
 from lopsided.store.compact import copy_rows, merged, quoted
 from lopsided.store.files import canonical, replace_text
+from lopsided.store.index import FOLDER
 from lopsided.store.parts import Part, Store
 from lopsided.study.checking import claims_of, found_in
 from lopsided.study.manifest import recorded
@@ -54,13 +59,19 @@ def published(folder: Path, names: Collection[str] = ()) -> Iterator[dict[str, S
     """Stores by recipe, made of the files in a folder (of those named, or of all) for as long as the context holds.
     Raises `InputError` for a folder without them."""
     there = {file.stem: file for file in sorted(folder.glob("*.parquet"))}
+    if strange := [name for name in there if name not in registered("recipe")]:
+        raise unknown("recipe of a file of rows", strange[0], registered("recipe"))
     if missing := [name for name in names if name not in there]:
         raise unknown("published recipe", missing[0], there)
-    files = [there[name] for name in names or there]
+    files = [there[name] for name in dict.fromkeys(names or there)]
     if not files:
         raise InputError(f"rows = {str(folder)!r}: no file NAME.parquet")
     with tempfile.TemporaryDirectory() as aside:
-        yield {file.stem: unpack(file, Path(aside) / file.stem) for file in files}
+        stores = {file.stem: unpack(file, Path(aside) / file.stem) for file in files}
+        for name, store in stores.items():
+            if not any(manifest.recipe == name for manifest in recorded(store)):
+                raise InputError(f"rows '{name}.parquet': of another recipe")
+        yield stores
 
 
 def unpack(file: Path, root: Path) -> Store:
@@ -70,12 +81,16 @@ def unpack(file: Path, root: Path) -> Store:
     store.require_writable()
     try:
         part = Part(**{**said["part"], "members": tuple((spec, seed) for spec, seed in said["part"]["members"])})
+        if not FOLDER.fullmatch(part.folder):
+            raise ValueError(part.folder)
         for kind in ("runs", "plans"):
             (root / kind).mkdir(exist_ok=True)
             for name, text in said[kind].items():
                 replace_text(root / kind / Path(name).name, text)
-    except (KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         raise InputError(f"rows {str(file)!r}: not of this version") from None
+    if said.get("rows") != _digest(file):
+        raise InputError(f"rows {str(file)!r}: damaged, or changed since they were published")
     store.commit(part, lambda path: Path(shutil.copyfile(file, path)) and None)
     return store.as_of_now()
 
@@ -91,7 +106,9 @@ def _written(run: RecipeRun, store: Store, metrics: Collection[str], file: Path)
     for kind in ("runs", "plans"):
         files = (store.root / kind).glob(f"{run.label}.json")
         said[kind] = {each.name: each.read_text() for each in files}
-    metadata = quoted(canonical(said))
+    bare = file.with_name("bare.parquet")
+    copy_rows(store, parts, members, bare, metrics)
+    metadata = quoted(canonical({**said, "rows": _digest(bare)}))
     copy_rows(
         store,
         parts,
@@ -101,6 +118,22 @@ def _written(run: RecipeRun, store: Store, metrics: Collection[str], file: Path)
         f"COMPRESSION zstd, COMPRESSION_LEVEL 15, KV_METADATA {{{KEY}: {metadata}}}",
     )
     return file
+
+
+def _digest(file: Path) -> str:
+    """Digest of the rows in their order, however they are packed. Raises `InputError` if they cannot be read."""
+    import duckdb
+
+    try:
+        asked = "SELECT spec || ' ' || metric || ' ' || seed AS who, step, value FROM read_parquet(?)"
+        rows = duckdb.execute(asked, [str(file)]).fetchnumpy()
+    except duckdb.Error:
+        raise InputError(f"rows {str(file)!r}: no file of published rows") from None
+    found = hashlib.sha256()
+    found.update("\n".join(map(str, rows["who"])).encode())
+    for name in ("step", "value"):
+        found.update(np.ascontiguousarray(np.ma.filled(rows[name], 0)).tobytes())
+    return found.hexdigest()[:32]
 
 
 def _metrics(run: RecipeRun, store: Store) -> frozenset[str]:

@@ -8,6 +8,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+import jax
+
 from lopsided.core.spec import Spec
 from lopsided.engines.devices import cache_folder
 from lopsided.engines.members import program_key
@@ -24,8 +26,9 @@ def of_part(spec: Spec, code: str, member_steps: int, evaluations: int) -> float
 
 
 def _remembered(spec: Spec, code: str) -> PerMember | None:
-    """Counted once a program and version of the code, and kept beside the compiled programs."""
-    name = hashlib.sha256(f"{program_key(spec)} {code}".encode()).hexdigest()[:32]
+    """Counted once a program and version of the code and of JAX (0.12 counts otherwise than 0.10), and kept beside the
+    compiled programs."""
+    name = hashlib.sha256(f"{program_key(spec)} {code} {jax.__version__}".encode()).hexdigest()[:32]
     file = cache_folder() / "operations" / f"{name}.json"
     try:
         found = json.loads(file.read_text())
