@@ -62,6 +62,7 @@ def test_an_unknown_cut_is_one_line():
 
 
 def test_a_tokenizer_file_gives_its_own_numbers(tmp_path):
+    pytest.importorskip("tokenizers")
     from tokenizers import Tokenizer, models, pre_tokenizers
 
     words = {"[UNK]": 0, "cat": 7, "The": 5, "sat": 11}

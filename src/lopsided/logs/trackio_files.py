@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from lopsided.logs.tables import logs_of
 def read(path: Path, asked: Asked, notes: list[str]) -> list[Log]:
     """The runs of a project's file. Raises `InputError` for a file that is none of trackio's."""
     try:
-        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as con:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as con:  # its own context closes nothing
             rows = con.execute(
                 "SELECT run_name, step, timestamp, metrics FROM metrics ORDER BY run_name, id"
             ).fetchall()
