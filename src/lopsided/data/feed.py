@@ -23,8 +23,8 @@ torch_data: Any = importlib.import_module("torch.utils.data")  # by name: lopsid
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """A context in which sources see no worker. Those of Hugging Face and others split themselves among workers when
-    they see some, and a worker would miss what it needs; there is no public way to ask them not to."""
+    """A context in which `torch.utils.data.get_worker_info()` says that there are no workers. Inside a worker, sets of
+    Hugging Face give only that worker's shards, and a `Feed` needs all; they have no public option against it."""
     kept, private._worker_info = private._worker_info, None
     try:
         yield

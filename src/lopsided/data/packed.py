@@ -125,7 +125,7 @@ class Packed:
         self.document = self.place = 0
 
     def __len__(self) -> int:
-        """Steps of a pass. All lengths are packed once to know it, about two seconds for a million documents."""
+        """Steps of a pass. All lengths are packed once to know it: 0.9 s for 200,000 documents."""
         return self._count // self.batch
 
     @cached_property

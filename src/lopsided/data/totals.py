@@ -12,7 +12,7 @@ from lopsided.data.shapes import Shape
 from lopsided.data.stream import Stream
 
 MANY = 10**6
-"""Samples over which the mean law is taken, as in `describe`."""
+"""Length of the run over which a law that moves is averaged, in samples; as in `describe`."""
 
 
 def until_first_ends(sizes: Mapping[str, int] | Groups, shape: Shape) -> int:

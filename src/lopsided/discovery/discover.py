@@ -18,6 +18,7 @@ from lopsided.discovery.texts import Points, of_embeddings, of_texts
 
 EXAMPLES = 3
 FEWEST_ROWS = 40
+"""Two halves of 20, the fewest points that a cluster is looked for in (`stability.FEWEST`)."""
 UNKNOWN = "unknown"
 MANY_VALUES = 20
 """Different numbers beyond which a column is a quantity, not a name."""
@@ -42,7 +43,7 @@ class Discovered(NamedTuple):
     stability: tuple[Agreement, ...]
     """How well halves of the data agree, by number of skills; empty where k was given."""
     duplicates: int
-    """Texts that differ from an earlier one in case, spaces or digits alone."""
+    """How many texts equal an earlier one but for case, spaces and digits."""
     map: np.ndarray
     """(N, 2) coordinates to draw."""
     second: np.ndarray

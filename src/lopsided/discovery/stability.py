@@ -106,8 +106,8 @@ def _cloud(points: np.ndarray, random: np.random.Generator) -> np.ndarray:
 
 
 def chosen(found: list[Agreement]) -> int:
-    """The largest number of clusters that is there, at a peak that is as good as the best or sharp; 0 where none is
-    there."""
+    """The largest number of clusters about which halves of the data agree (`Agreement.there`) at a peak of the
+    agreement: one that is as good as the best, or a sharp one. 0 where halves agree about no number."""
     best = max((each.of_data for each in found if each.there), default=0.0)
     peaks = [(each, _fall(found, i)) for i, each in enumerate(found) if each.there]
     good = [

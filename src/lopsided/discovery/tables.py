@@ -86,7 +86,7 @@ def require_output(table: Path, path: Path) -> None:
 
 
 def write(found: Discovered, table: Path, path: Path) -> None:
-    """Write the table with a column `skill` more: the name of each row's skill."""
+    """Write a copy of the table that has one more column, `skill`: the name of each row's skill."""
     require_output(table, path)
 
     def copy(rows: Any) -> None:

@@ -11,9 +11,11 @@ from lopsided.core.errors import InputError
 from lopsided.core.installing import install
 
 FITTED = 50_000
-"""Texts that vocabulary and directions are fitted to; more change neither (docs/skills.md)."""
+"""Texts that vocabulary and directions are fitted to: a bound on memory. Not varied."""
 TERMS, DIRECTIONS = 30_000, 64
+"""Enough for 40 topics in trials (docs/log). Not varied."""
 CHUNK = 20_000
+"""Texts that are made points at a time, so that their table of terms stays small."""
 COMMON = 0.4
 """A term of a larger share of the texts says nothing about their topic, in any language."""
 

@@ -4,8 +4,8 @@ Paper A, theorems 1 and 2: under uniform skills a k-composition of d skills take
 exponent alpha d^alpha, because the asymmetry breaks the symmetry of the start, and the rarest skill comes last. What
 follows is not in the paper. A law with two levels, *one* skill of share s and all others alike, is as asymmetric as can
 be and has no rare skill: the escape from the start does not depend on d, and then the d - 1 others are learned side by
-side, in a time proportional to d, without any schedule (`lopsided.theory.annealing.heavy_time`). The share that is left
-for them is best at 1/k, so that s = 1 - 1/k.
+side, in a time proportional to d, without any schedule (`lopsided.theory.annealing.heavy_time`). The others are learned
+fastest, at any instant, if they have the share 1/k, so that s = 1 - 1/k.
 
     lopsided run one-heavy-skill --scale laptop
 

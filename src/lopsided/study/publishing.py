@@ -31,7 +31,7 @@ from lopsided.study.recipe_run import RecipeRun
 
 LICENCE = "CC-BY-4.0"
 KEY = "lopsided"
-"""Key of the file's metadata under which everything lies that is no row."""
+"""Key in the Parquet metadata of what is not a row: licence, specs, seeds, provenance, manifest of the run."""
 
 
 def publish(recipe: Recipe, store: Store, folder: Path) -> Path:
@@ -91,7 +91,11 @@ def unpack(file: Path, root: Path) -> Store:
         raise InputError(f"rows {str(file)!r}: not of this version") from None
     if said.get("rows") != _digest(file):
         raise InputError(f"rows {str(file)!r}: damaged, or changed since they were published")
-    store.commit(part, lambda path: Path(shutil.copyfile(file, path)) and None)
+
+    def copied(path: Path) -> None:
+        shutil.copyfile(file, path)
+
+    store.commit(part, copied)
     return store.as_of_now()
 
 
