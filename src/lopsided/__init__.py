@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from lopsided.api.checking import check
     from lopsided.api.comparing import Comparison, compare
     from lopsided.api.curves import Curves
+    from lopsided.api.looks import Looks, looks
+    from lopsided.api.planning import plan
     from lopsided.api.reading import read
     from lopsided.api.results import Results
     from lopsided.api.running import load, run
@@ -43,6 +45,7 @@ __all__ = [
     "Comparison",
     "Curves",
     "InputError",
+    "Looks",
     "Results",
     "Runs",
     "Spec",
@@ -53,8 +56,10 @@ __all__ = [
     "compare",
     "data",
     "load",
+    "looks",
     "models",
     "optim",
+    "plan",
     "plans",
     "probes",
     "read",
@@ -79,6 +84,9 @@ _WHERE = {
     "check": "lopsided.api.checking",
     "compare": "lopsided.api.comparing",
     "load": "lopsided.api.running",
+    "Looks": "lopsided.api.looks",
+    "looks": "lopsided.api.looks",
+    "plan": "lopsided.api.planning",
     "read": "lopsided.api.reading",
     "Runs": "lopsided.api.runs",
     "register": "lopsided.core.registry",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 from lopsided.api.curves import Curves, Ragged, direction_of, matched, ragged, values_of
 from lopsided.api.scales import require_above, require_one_scale, require_scale
 from lopsided.api.verdict import Verdict
-from lopsided.core.errors import InputError
+from lopsided.core.errors import InputError, unknown
 from lopsided.stats import decisions
-from lopsided.stats.crossing import crossings
+from lopsided.stats.bounded import EARLY_LATE, LATE_EARLY, bounded
+from lopsided.stats.crossing import Between, crossings
 from lopsided.stats.seeds_needed import runs_needed
 from lopsided.stats.signflip import FEWEST, MOST_MEMBERS
 from lopsided.stats.target import at_target
@@ -33,7 +34,9 @@ class Comparison:
     verdict says which. `paired`: whether members of both sides that have one seed are compared with one another; left
     out, they are where both sides have the same named seeds. `held`: a goal counts as reached at the first evaluation
     at which it is, and still is at the next one; otherwise times lie between evaluations (`lopsided.stats.crossing`).
-    `small`: whether a difference of times that is certainly below 25 % is called negligible.
+    `small`: whether a difference of times that is certainly below 25 % is called negligible. `between`: a time is known
+    only to lie between two evaluations; "line" takes the point on a straight line, "bounds" assumes nothing: a verdict
+    then has to hold with one side as early and the other as late as can be, both ways. `level`: of every test.
     """
 
     def __init__(
@@ -46,7 +49,13 @@ class Comparison:
         held: bool = False,
         diverged: Literal["nan"] | None = None,
         small: bool = True,
+        between: Literal["line", "bounds"] = "line",
+        level: float = decisions.LEVEL,
     ):
+        if between not in ("line", "bounds"):
+            raise unknown("between", between, ("line", "bounds"))
+        if held and between == "bounds":
+            raise InputError("compare: held=True takes the evaluation itself; between='bounds' has nothing to bound")
         baseline, candidate = (ragged(each, diverged) for each in (baseline, candidate))
         for each in (baseline, candidate):
             if len(each.tracks) > MOST_MEMBERS:
@@ -55,7 +64,7 @@ class Comparison:
             raise InputError(
                 f"compare: {baseline.name!r} is in {baseline.unit}, {candidate.name!r} in {candidate.unit}"
             )
-        self.metric, self.held, self.small = metric, held, small
+        self.metric, self.held, self.small, self.between, self.level = metric, held, small, between, level
         self.baseline, self.candidate, self.paired, said = matched(baseline, candidate, paired)
         self.falling, direction = direction_of(metric, (baseline, candidate), falling)
         self.notes = tuple(filter(None, [*baseline.notes, *candidate.notes, said, direction]))
@@ -71,9 +80,11 @@ class Comparison:
         more = f", by more than {at_least:g} times" if at_least != 1 else ""
         b, c = self.baseline, self.candidate
         said = f"{c.name} reaches {self._goal(at)} in fewer {c.unit} than {b.name}"
-        times = self._times(at)
-        found = decisions.faster(*times, c.unit, at_least, paired=self.paired, small=self.small)
-        return self._ratio(said + more, found, times)
+
+        def test(times: tuple[Times, Times]) -> Decision:
+            return decisions.faster(*times, c.unit, at_least, self.level, self.paired, self.small)
+
+        return self._ratio(said + more, at, test)
 
     def as_fast(self, at: float, within: float = 1.25) -> Verdict:
         """Neither arm reaches `at` more than a factor `within` > 1 sooner: an equivalence, shown, not assumed."""
@@ -81,25 +92,27 @@ class Comparison:
         require_above("within", within, 1.0)
         names = f"{self.candidate.name} and {self.baseline.name}"
         said = f"{names} reach {self._goal(at)} equally fast (within {within:g} times)"
-        times = self._times(at)
-        found = decisions.as_fast(*times, self.candidate.unit, within, paired=self.paired)
-        return self._ratio(said, found, times)
+
+        def test(times: tuple[Times, Times]) -> Decision:
+            return decisions.as_fast(*times, self.candidate.unit, within, self.level, self.paired)
+
+        return self._ratio(said, at, test)
 
     def higher(self) -> Verdict:
         """The candidate's last values exceed the baseline's. Of accuracies (as shares, not in percent), a difference
         that is certainly below 0.05 is "negligible"."""
         said = f"{self.candidate.name} ends with a higher {self.metric} than {self.baseline.name}"
         what = f"final {self.metric}{self._where()}"
-        low, high = self._finals()
-        return self._ends(said, decisions.higher(low, high, what, self._small(), paired=self.paired))
+        low, high = self.finals()
+        return self._ends(said, decisions.higher(low, high, what, self._small(), self.level, self.paired))
 
     def lower(self) -> Verdict:
         """The candidate's last values lie below the baseline's, as a loss should."""
         b, c = self.baseline, self.candidate
         said = f"{c.name} ends with a lower {self.metric} than {b.name}"
         what = f"final {self.metric}, {b.name} minus {c.name}{self._where()}"
-        high, low = self._finals()
-        return self._ends(said, decisions.higher(low, high, what, self._small(), paired=self.paired))
+        high, low = self.finals()
+        return self._ends(said, decisions.higher(low, high, what, self._small(), self.level, self.paired))
 
     def better(self) -> Verdict:
         """`lower` where the metric falls with learning, `higher` where it rises."""
@@ -112,12 +125,15 @@ class Comparison:
     def _goal(self, at: float) -> str:
         return f"{self.metric} {'≤' if self.falling else '≥'} {at:g}"
 
-    def _times(self, at: float) -> tuple[Times, Times]:
-        """Raises `InputError` where a member is there at 0 of the axis, since no ratio has a meaning then, and where
-        every run is there at its first evaluation, since the direction is then probably another one."""
+    def times(self, at: float, between: tuple[Between, Between] = ("line", "line")) -> tuple[Times, Times]:
+        """When each side's runs reach `at`. Raises `InputError` where a member is there at 0 of the axis, since no
+        ratio has a meaning then, and where every run is there at its first evaluation, since the direction is then
+        probably another one."""
         arms = self.baseline, self.candidate
         require_scale(at, self.metric, arms)
-        found = [crossings(arm.tracks, at, self.falling, self.held) for arm in arms]
+        found = [
+            crossings(arm.tracks, at, self.falling, self.held, where) for arm, where in zip(arms, between, strict=True)
+        ]
         for arm, times in zip(arms, found, strict=True):
             if ((times.time <= 0) & ~times.censored).any():
                 said = f"{arm.name!r} has {self._goal(at)} at 0 {arm.unit}, before it trained"
@@ -130,7 +146,7 @@ class Comparison:
             )
         return found[0], found[1]
 
-    def _finals(self) -> list[np.ndarray]:
+    def finals(self) -> list[np.ndarray]:
         """Last values of both sides; of a run that diverged one that is worse than all of them."""
         finals = [self.baseline.final, self.candidate.final]
         known = np.concatenate(finals)[np.isfinite(np.concatenate(finals))]
@@ -144,10 +160,14 @@ class Comparison:
         shares = [float(np.isnan(arm.final).mean()) for arm in (self.baseline, self.candidate)]
         if max(shares) >= (1e-9 if self.paired else 0.5) and max(shares) > 0:
             found = found._replace(effect=None, interval=(None, None))
-        return self._verdict(said, found, self._finals())
+        return self._verdict(said, found, self.finals())
 
-    def _ratio(self, said: str, found: Decision, times: tuple[Times, Times]) -> Verdict:
+    def _ratio(self, said: str, at: float, test: Callable[[tuple[Times, Times]], Decision]) -> Verdict:
         """The decision on a ratio, with the names of the two arms in its unit."""
+        times = self.times(at)
+        found = test(times)
+        if self.between == "bounds":
+            found = bounded(found, [test(self.times(at, ends)) for ends in (EARLY_LATE, LATE_EARLY)])
         unit = f"{found.unit}, {self.baseline.name} / {self.candidate.name}"
         known = not any(each.censored.any() for each in times)
         return self._verdict(said, found._replace(unit=unit), [np.log(each.time) for each in times] if known else ())
@@ -164,6 +184,8 @@ class Comparison:
         fewest = min(len(self.baseline.tracks), len(self.candidate.tracks))
         if claim.verdict != "inconclusive" or claim.equivalence or claim.effect is None:
             return ""
+        if claim.reason == "grid":
+            return "evaluations lie too far apart: between them, either side may be the faster one"
         least = FEWEST if self.paired else LEAST_INDEPENDENT
         if fewest < 2:
             return f"a test takes at least {least} runs of each side"
@@ -196,13 +218,14 @@ def compare(
     paired: bool | None = None,
     held: bool = False,
     diverged: Literal["nan"] | None = None,
+    between: Literal["line", "bounds"] = "line",
 ) -> Comparison:
     """Compare curves from any training loop.
 
     `baseline` and `candidate`: (M, T) values of a metric, one row a run, or `Curves`, or what `lop.read` gives of an
     arm; `axis`: (T,) steps or samples of the columns, evaluations 1, 2, ... if left out. NaN between values is "not
     evaluated"; NaN to the end is the end of a run, or with `diverged="nan"` a run that diverged; an infinite value is
-    one that diverged. `falling`, `paired`, `held`: see `Comparison`. Raises `InputError` for other shapes.
+    one that diverged. `falling`, `paired`, `held`, `between`: see `Comparison`. Raises `InputError` for other shapes.
 
     >>> import numpy as np
     >>> slow = np.repeat(np.linspace(0, 1, 11)[None], 6, axis=0)
@@ -231,7 +254,7 @@ def compare(
             f"compare: {' and '.join(map(str, sorted(lengths)))} evaluations, and no axis: which of them belong "
             "together? Give lop.Curves(name, axis, values) for each side"
         )
-    return Comparison(found[0], found[1], metric, falling, paired, held, diverged)
+    return Comparison(found[0], found[1], metric, falling, paired, held, diverged, between=between)
 
 
 MANY = 10_000

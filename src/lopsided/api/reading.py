@@ -11,7 +11,7 @@ from typing import Any
 from lopsided.api.runs import Runs, named
 from lopsided.core.errors import InputError
 from lopsided.logs import csv_files, json_files, mlflow_files, tensorboard_files, text_files, trackio_files, wandb_files
-from lopsided.logs.asked import ARMS, SEEDS, Asked, Log, Where, parts_of, place
+from lopsided.logs.asked import ARMS, PLACES, SEEDS, Asked, Log, Where, parts_of, place
 from lopsided.logs.run import Run
 
 Reader = Callable[[Path, Asked, list[str]], list[Log]]
@@ -37,6 +37,7 @@ def read(
     run: str | None = None,
     step: str | None = None,
     seconds: str | None = None,
+    task: Where = None,
     pattern: str | None = None,
 ) -> Runs:
     """Read logs: CSV and JSON lines (long or wide), Lightning's and Keras's CSVLogger, Trainer's `trainer_state.json`,
@@ -44,11 +45,12 @@ def read(
     text by a `pattern`.
 
     `paths`: a file, a folder, a pattern with `*` and `**`, or several. `arm` and `seed`: a column or a setting of the
-    run's configuration; a template of the path, "{arm}/seed_{seed}/metrics.csv"; or a function of path and
-    configuration. Left out, a seed is what is called so, and arms are told apart by the rest of the configuration, or
-    by folder. `run`, `step`, `seconds`: columns, where their names do not say what they are. `pattern`: for logs in
-    text, a regular expression with named groups. Raises `InputError` in one line for what cannot be read; what was
-    assumed is in `notes`.
+    run's configuration; a template of the path, "{arm}/seed_{seed}/metrics.csv", of which one says all (other names in
+    it, "{lr}", are settings); or a function of path and configuration. Left out, a seed is what is called so, and arms
+    are told apart by the rest of the configuration, or by folder. `task`: likewise, where runs are of several tasks
+    (`Runs.over_tasks`). `run`, `step`, `seconds`: columns, where their names do not say what they are. `pattern`: for
+    logs in text, a regular expression with named groups. Raises `InputError` in one line for what cannot be read; what
+    was assumed is in `notes`.
 
     >>> import lopsided as lop, pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -62,13 +64,13 @@ def read(
     note: arms by path, seeds by path
     note: 4 files: steps from 'step'
     """
-    asked = Asked(arm, seed, run, step, seconds, pattern)
+    asked = Asked(arm, seed, run, step, seconds, task, pattern)
     notes: list[str] = []
     logs = [log for path in _files(paths, pattern is not None) for log in _read(path, asked, notes)]
     if not logs:
         raise InputError(f"{paths}: holds no log that can be read")
-    runs, said = _placed(logs, asked)
-    return named(runs, [*said, *_together(notes)])
+    runs, said, settings = _placed(logs, asked)
+    return named(runs, [*said, *_together(notes)], settings)
 
 
 def _read(path: Path, asked: Asked, notes: list[str]) -> list[Log]:
@@ -128,10 +130,10 @@ def _latest_states(paths: list[Path]) -> set[Path]:
     return {path for _, path in best.values()}
 
 
-def _placed(logs: list[Log], asked: Asked) -> tuple[list[Run], list[str]]:
-    """Runs with their arms and seeds, and how those were found."""
-    template = next((w for w in (asked.arm, asked.seed) if isinstance(w, str) and "{" in w), None)
-    by_config = _differing(logs) if asked.arm is None and template is None else None
+def _placed(logs: list[Log], asked: Asked) -> tuple[list[Run], list[str], list[str]]:
+    """Runs with their arms and seeds, how those were found, and which settings the template of the path names."""
+    template = next((w for w in (asked.arm, asked.seed, asked.task) if isinstance(w, str) and "{" in w), None)
+    by_config = _differing(logs, asked) if asked.arm is None and template is None else None
     folders = {_folder(log.path) for log in logs}
     runs, how = [], ""
     for log in logs:
@@ -148,11 +150,15 @@ def _placed(logs: list[Log], asked: Asked) -> tuple[list[Run], list[str]]:
             arm, how = _folder(log.path), "folder"
         elif arm is None:
             arm, how = "all", "nothing: all runs are one arm (arm=...)"
-        runs.append(Run(log.run, str(arm), log.metrics, _plain(seed), log.config, str(log.path)))
+        task = place(asked.task, log, parts, "task")
+        task = None if task is None else str(task)
+        config = {**log.config, **{name: part for name, part in parts.items() if name not in PLACES}}
+        runs.append(Run(log.run, str(arm), log.metrics, _plain(seed), config, task, str(log.path)))
     way = "path" if template else "function" if callable(asked.arm) else repr(asked.arm) if asked.arm else how
     seeds = "path" if template and "{seed}" in template else "function" if callable(asked.seed) else asked.seed
     seeds = seeds or ("what is called so" if any(run.seed is not None for run in runs) else "nothing")
-    return runs, [f"arms by {way}, seeds by {seeds}"]
+    settings = [name for name in re.findall(r"\{(\w+)\}", template or "") if name not in PLACES]
+    return runs, [f"arms by {way}, seeds by {seeds}"], settings
 
 
 def _named(config: Mapping[str, Any], names: Iterable[str]) -> Any:
@@ -165,10 +171,10 @@ def _folder(path: Path) -> str:
     return path.parent.parent.name if path.parent.name.startswith("checkpoint-") else path.parent.name
 
 
-def _differing(logs: list[Log]) -> list[str]:
-    """Settings of the configuration that are not the same for all runs; seeds and names are none."""
+def _differing(logs: list[Log], asked: Asked) -> list[str]:
+    """Settings of the configuration that are not the same for all runs; seeds, tasks and names are none."""
     keys = list(dict.fromkeys(key for log in logs for key in log.config))
-    names = {"run", "run_id", "run_name", "Name", "name", *SEEDS}
+    names = {"run", "run_id", "run_name", "Name", "name", *SEEDS, asked.seed, asked.task}
     plain = [key for key in keys if key.rpartition(".")[2] not in names and not key.startswith(("mlflow.", "_"))]
     return [key for key in plain if len({str(log.config.get(key)) for log in logs}) > 1]
 

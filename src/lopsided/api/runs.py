@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,6 +15,8 @@ from lopsided.stats.crossing import Track
 if TYPE_CHECKING:
     from lopsided.api.comparing import Comparison
     from lopsided.api.curves import Ragged
+    from lopsided.api.ranking import Ranking
+    from lopsided.api.tasks import Profile
     from lopsided.api.verdict import Verdict
 
 
@@ -45,6 +47,17 @@ class Runs:
         """Every metric that any run has."""
         return sorted({metric for run in self.all for metric in run.metrics})
 
+    @property
+    def tasks(self) -> list[str]:
+        """Every task that a run names, in order of appearance."""
+        return list(dict.fromkeys(run.task for run in self.all if run.task is not None))
+
+    def of(self, task: str) -> Runs:
+        """The runs of one task."""
+        if task not in self.tasks:
+            raise unknown("task", task, self.tasks)
+        return self.where(lambda run: run.task == task)
+
     def where(self, keep: Callable[[Run], bool]) -> Runs:
         """The runs that a function keeps."""
         return replace(self, all=tuple(run for run in self.all if keep(run)))
@@ -63,6 +76,11 @@ class Runs:
         having = [run for run in runs if metric in run.metrics]
         if not having:
             raise unknown("metric", metric, {name for run in runs for name in run.metrics})
+        of = list(dict.fromkeys(str(run.task) for run in having))
+        if len(of) > 1:
+            raise InputError(
+                f"{arm!r} has runs of {len(of)} tasks ({', '.join(of[:4])}): .of(task) takes one, .over_tasks(...) all"
+            )
         tracks, lost = [], 0
         for run in having:
             track = _track(run, metric, axis)
@@ -76,6 +94,19 @@ class Runs:
         ]
         return Ragged(arm, tuple(tracks), axis, named, tuple(filter(None, notes)))
 
+    def falls(self, metric: str, axis: str = "steps") -> bool:
+        """Whether a metric gets smaller with learning: by its name, else by how its curves move."""
+        from lopsided.api.curves import direction_of
+
+        having = self.where(lambda run: metric in run.metrics)
+        tasks = having.tasks or [None]
+        curves = [
+            having.where(lambda run, task=task: run.task == task).curves(arm, metric, axis)
+            for task in tasks
+            for arm in having.where(lambda run, task=task: run.task == task).arms
+        ]
+        return direction_of(metric, curves, None)[0]
+
     def compare(
         self,
         baseline: str,
@@ -85,13 +116,14 @@ class Runs:
         falling: bool | None = None,
         paired: bool | None = None,
         held: bool = False,
+        between: Literal["line", "bounds"] = "line",
     ) -> Comparison:
         """`candidate` against `baseline`: `.faster(at=...)`, `.better()`, `.as_fast(at=...)`; see `lop.compare`. No
         difference is called negligible: to some, a percent matters."""
         from lopsided.api.comparing import Comparison
 
         pair = [self.curves(arm, metric, axis) for arm in (baseline, candidate)]
-        return Comparison(pair[0], pair[1], metric, falling, paired, held, small=False)
+        return Comparison(pair[0], pair[1], metric, falling, paired, held, small=False, between=between)
 
     def reaches(self, arm: str, metric: str, at: float, level: float = 0.01, axis: str = "steps") -> Verdict:
         """Whether the mean of an arm's last values is at a target, from which evaluation on, and where between."""
@@ -103,13 +135,58 @@ class Runs:
         return reaches(curves, at, metric, falling, level, tuple(filter(None, [*curves.notes, said])))
 
     def against(
-        self, baseline: str, metric: str, at: float | None = None, axis: str = "steps", paired: bool | None = None
+        self,
+        baseline: str,
+        metric: str,
+        at: float | None = None,
+        axis: str = "steps",
+        paired: bool | None = None,
+        between: Literal["line", "bounds"] = "line",
     ) -> dict[str, Verdict]:
         """Every other arm against one, by arm: sooner at `at`, or (None) better at the end. P-values are Holm's: of m
         arms, the smallest is multiplied by m, the next by m - 1, and so on; what that leaves above 5 % is open."""
         from lopsided.api.several import against
 
-        return against(self, baseline, metric, at, axis, paired)
+        return against(self, baseline, metric, at, axis, paired, between)
+
+    def ranking(self, metric: str, at: float | None = None, axis: str = "steps", paired: bool | None = None) -> Ranking:
+        """All arms in order, by times to `at` or by last values, with letters: arms that share one are not told apart.
+        Every pair is tested, with Holm's p-values over all pairs."""
+        from lopsided.api.ranking import ranking
+
+        return ranking(self, metric, at, axis, paired)
+
+    def best(self, over: str | Sequence[str], metric: str, at: float | None = None, axis: str = "steps") -> Runs:
+        """Runs of which each arm is at its best setting of `over`, names of its configuration (or columns that stand
+        still): `runs.best("lr", "val_loss", at=3.28).compare(...)`. Seeds fall into three folds; each fold's runs are
+        those of the setting that the other two choose, so that no run is judged that chose. Notes say what was chosen,
+        and where it lies at an end of what was tried. Raises `InputError` where a run has no seed or setting."""
+        from lopsided.api.sweeps import best
+
+        return best(self, over, metric, at, axis)
+
+    def over_tasks(
+        self,
+        baseline: str,
+        candidate: str,
+        metric: str,
+        at: float | Mapping[str, float] | None = None,
+        axis: str = "steps",
+        paired: bool | None = None,
+    ) -> Verdict:
+        """`candidate` against `baseline` on every task that both have (`read(task=...)`), stratified by task. `at`: a
+        goal, or a goal by task; the effect is the geometric mean over tasks of the ratio of times. None: last values;
+        the effect is the probability that a run of the candidate ends better."""
+        from lopsided.api.tasks import over_tasks
+
+        return over_tasks(self, baseline, candidate, metric, at, axis, paired)
+
+    def profile(self, metric: str, at: float | Mapping[str, float], axis: str = "steps") -> Profile:
+        """For each arm the share of tasks on which it gets to the goal within a factor of the fastest arm, with bands,
+        and a score; `lopsided.api.tasks.Profile`."""
+        from lopsided.api.tasks import profile
+
+        return profile(self, metric, at, axis)
 
     def table(self, metric: str, at: float | None = None, axis: str = "steps") -> list[dict[str, Any]]:
         """A row for each arm: runs, last values (median, lowest, highest), and with `at` the time until then (median
@@ -147,16 +224,17 @@ def _track(run: Run, metric: str, axis: str) -> Track:
     return Track(kept[rising], values[rising], gone, float(last) if gone else None)
 
 
-def named(runs: Iterable[Run], notes: Sequence[str]) -> Runs:
-    """The runs, with what was said when they were read; two of one arm and seed are said to be."""
+def named(runs: Iterable[Run], notes: Sequence[str], settings: Sequence[str] = ()) -> Runs:
+    """The runs, with what was said when they were read; two of one arm, task, seed and settings are said to be."""
     every, said = tuple(runs), list(notes)
-    seen: dict[tuple[str, Any], list[str]] = {}
+    seen: dict[tuple[Any, ...], list[str]] = {}
     for run in every:
         if run.seed is not None:
-            seen.setdefault((run.arm, run.seed), []).append(run.source)
+            own = (run.config.get(name) for name in settings)
+            seen.setdefault((run.arm, run.seed, run.task, *own), []).append(run.source)
     twice = {key: files for key, files in seen.items() if len(files) > 1}
     if twice:
-        (arm, seed), files = next(iter(twice.items()))
+        (arm, seed, *_), files = next(iter(twice.items()))
         where = " and ".join(files[:2])
         said.append(f"{len(twice)} seeds come more than once in an arm, {seed} of {arm!r} in {where}: not paired")
     return Runs(every, tuple(said))

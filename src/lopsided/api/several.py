@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -22,19 +23,30 @@ RESAMPLED = 1_999
 
 
 def against(
-    runs: Runs, baseline: str, metric: str, at: float | None, axis: str, paired: bool | None
+    runs: Runs,
+    baseline: str,
+    metric: str,
+    at: float | None,
+    axis: str,
+    paired: bool | None,
+    between: Literal["line", "bounds"] = "line",
 ) -> dict[str, Verdict]:
     """See `Runs.against`."""
     one = runs.curves(baseline, metric, axis)
     found: dict[str, Verdict] = {}
     for arm in runs.arms:
         if arm != baseline:
-            compared = Comparison(one, runs.curves(arm, metric, axis), metric, None, paired, small=False)
+            compared = Comparison(
+                one, runs.curves(arm, metric, axis), metric, None, paired, small=False, between=between
+            )
             found[arm] = compared.better() if at is None else compared.faster(at)
     return holm(found)
 
 
-def holm(found: dict[str, Verdict]) -> dict[str, Verdict]:
+K = TypeVar("K", bound=Hashable)
+
+
+def holm(found: Mapping[K, Verdict]) -> dict[K, Verdict]:
     """The verdicts with Holm's p-values (S. Holm, 1979); one that is decided at 5 % alone, and not with the others
     beside it, is open."""
     p_values = {arm: p for arm, v in found.items() if (p := v.claim.p_value) is not None}

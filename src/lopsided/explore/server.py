@@ -6,6 +6,7 @@ import logging
 import os
 import secrets
 import socket
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,33 @@ VIEWS = {"": "claims", "run": "run", "live": "live", "try": "try"}
 """Title of each view by the last word of its address."""
 
 
+class Served:
+    """A page that this machine alone may open: a Dash app under an address with a random word in it."""
+
+    def __init__(self, make: Callable[[str], Dash], port: int = 0):
+        """`make` gets the address; `port` 0: any that is free. Raises `InputError` for one that is not."""
+        token = secrets.token_urlsafe(16)
+        logging.getLogger("werkzeug").setLevel(logging.ERROR)  # an access log would hold the token
+        app = make(f"/{token}/")
+        app.server.logger.addFilter(_WithoutToken(token))
+        app.server.before_request(_from_here)
+        app.server.after_request(_with_policy)
+        try:
+            with socket.create_server((HOST, port)) as bound:
+                self._server: BaseWSGIServer = make_server(HOST, port, app.server, threaded=True, fd=bound.fileno())
+                self.address = f"http://{HOST}:{bound.getsockname()[1]}/{token}/"
+        except OSError as error:
+            raise InputError(f"--port {port}: cannot be used ({os.strerror(error.errno or 0)})") from None
+
+    def serve(self) -> None:
+        """Answer until `close` is called, or Ctrl-C."""
+        self._server.serve_forever()
+
+    def close(self) -> None:
+        """Stop the server."""
+        self._server.shutdown()
+
+
 class Explorer:
     """A folder, what is known of it, and the server that shows it."""
 
@@ -32,27 +60,22 @@ class Explorer:
         self.folder = Folder(root)
         self.verdicts = Verdicts(self.folder)
         self.tries = Tries(root)
-        token = secrets.token_urlsafe(16)
-        logging.getLogger("werkzeug").setLevel(logging.ERROR)  # an access log would hold the token
-        app = make_app(self.folder, self.verdicts, self.tries, f"/{token}/")
-        app.server.logger.addFilter(_WithoutToken(token))
         try:
-            with socket.create_server((HOST, port)) as bound:
-                self._server: BaseWSGIServer = make_server(HOST, port, app.server, threaded=True, fd=bound.fileno())
-                self.address = f"http://{HOST}:{bound.getsockname()[1]}/{token}/"
-        except OSError as error:
+            self._page = Served(lambda address: make_app(self.folder, self.verdicts, self.tries, address), port)
+        except InputError:
             self.folder.close()
-            raise InputError(f"--port {port}: cannot be used ({os.strerror(error.errno or 0)})") from None
+            raise
+        self.address = self._page.address
 
     def serve(self) -> None:
         """Answer until `close` is called, or Ctrl-C."""
         self.folder.start()
         self.verdicts.start()
-        self._server.serve_forever()
+        self._page.serve()
 
     def close(self) -> None:
         """Stop the server, the runs that the page started, and everything that looks at the folder."""
-        self._server.shutdown()
+        self._page.close()
         self.tries.close()
         self.verdicts.close()
         self.folder.close()
@@ -91,9 +114,9 @@ class _WithoutToken(logging.Filter):
         return True
 
 
-def make_app(folder: Folder, verdicts: Verdicts, tries: Tries, address: str) -> Dash:
-    """The page under `address`; everything that it loads comes from this server."""
-    app = Dash(
+def empty_app(address: str) -> Dash:
+    """A page under `address` without anything on it; everything that it loads comes from this server."""
+    return Dash(
         __name__,
         url_base_pathname=address,
         title="lopsided",
@@ -103,8 +126,11 @@ def make_app(folder: Folder, verdicts: Verdicts, tries: Tries, address: str) -> 
         meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"},
                    {"name": "referrer", "content": "no-referrer"}],
     )  # fmt: skip
-    app.server.before_request(_from_here)
-    app.server.after_request(_with_policy)
+
+
+def make_app(folder: Folder, verdicts: Verdicts, tries: Tries, address: str) -> Dash:
+    """The pages of a folder under `address`."""
+    app = empty_app(address)
     links = [dcc.Link(title, href=f"{address}{view}", id=f"to-{title}") for view, title in VIEWS.items()]
     app.layout = html.Div(
         [

@@ -33,8 +33,12 @@ class Asked(NamedTuple):
     run: str | None = None
     step: str | None = None
     seconds: str | None = None
+    task: Where = None
     pattern: str | None = None
     """A regular expression with named groups, for a log in text."""
+
+
+PLACES = ("arm", "seed", "task")
 
 
 class Log(NamedTuple):
@@ -48,9 +52,9 @@ class Log(NamedTuple):
 
 
 def place(where: Where, log: Log, found: Mapping[str, str], what: str) -> Any:
-    """What an argument `arm` or `seed` says of a log: a key of its configuration (or a column), a part of its path by
-    `{arm}` and `{seed}` (`found`), or what a function of its path and configuration returns. None where nothing does.
-    """
+    """What `arm`, `seed` or `task` says of a log: a key of its configuration (or a column), a part of its path by
+    `{arm}`, `{seed}`, `{task}` (`found`), or what a function of its path and configuration returns. None where nothing
+    does."""
     if callable(where):
         return where(log.path, log.config)
     if what in found:
@@ -64,11 +68,19 @@ def place(where: Where, log: Log, found: Mapping[str, str], what: str) -> Any:
 
 
 def parts_of(path: Path, template: str) -> dict[str, str]:
-    """`{arm}` and `{seed}` of a path by a template of its last parts: "{arm}/seed_{seed}/metrics.csv", or with `*` for
-    what does not matter. Raises `InputError` where the path does not fit."""
-    pieces = re.split(r"(\{arm\}|\{seed\}|\*)", template)
-    names = {"{arm}": r"(?P<arm>[^/]+)", "{seed}": r"(?P<seed>[^/]+)", "*": "[^/]*"}
-    pattern = "".join(names.get(piece, re.escape(piece)) for piece in pieces)
+    """The named parts of a path by a template of its last parts: "{arm}/lr_{lr}/seed_{seed}.csv", or with `*` for what
+    does not matter. `{arm}`, `{seed}` and `{task}` say where a run belongs, other names are settings. Raises
+    `InputError` where the path does not fit."""
+    pieces = re.split(r"(\{[A-Za-z_]\w*\}|\*)", template)
+    pattern = ""
+    for piece in pieces:
+        name = piece[1:-1]
+        if piece == "*":
+            pattern += "[^/]*"
+        elif piece[:1] == "{" and name.isidentifier():
+            pattern += f"(?P={name})" if f"(?P<{name}>" in pattern else f"(?P<{name}>[^/]+)"
+        else:
+            pattern += re.escape(piece)
     found = re.search(f"(?:^|/){pattern}$", path.as_posix())
     if found is None:
         raise InputError(f"{template!r}: {path} does not end like that")

@@ -29,5 +29,7 @@ class Run:
     metrics: Mapping[str, Points] = field(repr=False)
     seed: str | int | None = None
     config: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    task: str | None = None
+    """What it was trained on, where several tasks were."""
     source: str = ""
     """The file that it was read from."""

@@ -29,7 +29,7 @@ def logs_of(
         raise InputError(f"{path}: has no column {clock!r}; seconds= one of {', '.join(names)}")
     long = next((pair for pair in LONG if set(pair) <= set(columns)), None)
     apart = [name for name in (asked.run, *RUNS) if name and name in columns and not (long and name in long)]
-    wanted = [name for name in (asked.arm, asked.seed) if isinstance(name, str) and name in columns]
+    wanted = [name for name in (asked.arm, asked.seed, asked.task) if isinstance(name, str) and name in columns]
     said = f"{path.name}: steps from {step!r}" + (f", seconds from {clock!r}" if clock else "")
     notes.append(f"{said}, runs by {apart[0]!r}" if apart else said)
     keys: list[str] = list(

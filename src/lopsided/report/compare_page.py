@@ -20,9 +20,7 @@ POINTS = 200
 
 def write_comparison(path: Path, runs: Any, data: Mapping[str, Any], verdicts: Mapping[str, Any]) -> Path:
     """Write the page. `runs` are a `lopsided.Runs`, `verdicts` by arm, `data` what the command prints as JSON."""
-    arms = [row["arm"] for row in data["arms"]]
-    every = {arm: runs.curves(arm, data["metric"], data["axis"]) for arm in arms}
-    panels = [curves(every, data), *([times(every, data)] if data["at"] is not None else []), differences(verdicts)]
+    drawn = panels_of(runs, data, verdicts)
     shown = [
         {
             "arm": arm,
@@ -40,8 +38,16 @@ def write_comparison(path: Path, runs: Any, data: Mapping[str, Any], verdicts: M
         data=data,
         verdicts=shown,
         latex=latex(data),
-        panels=[panel_html(panel, i == 0) for i, panel in enumerate(panels)],
+        panels=[panel_html(panel, i == 0) for i, panel in enumerate(drawn)],
     )
+
+
+def panels_of(runs: Any, data: Mapping[str, Any], verdicts: Mapping[str, Any]) -> list[Panel]:
+    """Curves, times where there is a goal, and effects."""
+    every = {row["arm"]: runs.curves(row["arm"], data["metric"], data["axis"]) for row in data["arms"]}
+    found = [curves(every, data)] if every else []
+    found += [times(every, data)] if every and data["at"] is not None else []
+    return [*found, differences(verdicts)]
 
 
 def curves(every: Mapping[str, Any], data: Mapping[str, Any]) -> Panel:
@@ -64,10 +70,9 @@ def _at(track: Track, axis: np.ndarray) -> np.ndarray:
 
 def times(every: Mapping[str, Any], data: Mapping[str, Any]) -> Panel:
     """A point for each run: when it was there; grey, at its end, for one that was not."""
-    falling = any(v < 0 for found in every.values() for t in found.tracks for v in [t.value[-1] - t.value[0]])
     lines = []
     for number, (arm, found) in enumerate(every.items()):
-        there = crossings(found.tracks, data["at"], falling)
+        there = crossings(found.tracks, data["at"], data["falling"])
         place = number + 1 + np.linspace(-0.2, 0.2, len(there.time))
         for kind, which in (("", ~there.censored), (", not there by", there.censored)):
             if which.any():

@@ -30,7 +30,14 @@ def comparison(data: Mapping[str, Any], verdicts: Mapping[str, Any]) -> None:
             low, high = row["interval"]
             cells += [_or_never(row["time"]), f"{_or_never(low)} … {_or_never(high)}", str(row["never"])]
         table.add_row(*cells, str(row["diverged"]))
-    screen.print(table)
+    if data["arms"]:
+        screen.print(table)
+    if "ranking" in data:
+        ranked = ", ".join(f"{plain(row['arm'])} ({row['letters']})" for row in data["ranking"])
+        screen.print(f"In order; arms that share a letter are not told apart: {ranked}")
+    if "profile" in data:
+        scores = ", ".join(f"{plain(arm)} {score:.3f}" for arm, score in data["profile"].items())
+        screen.print(f"Profile over {len(data['tasks'])} tasks (1: the fastest on each): {scores}")
     screen.print(f"Compared with [bold]{plain(data['baseline'])}[/]:")
     for verdict in verdicts.values():
         claim = verdict.claim

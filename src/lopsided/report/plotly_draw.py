@@ -14,8 +14,12 @@ CONFIG: Any = {"displaylogo": False, "showSendToCloud": False, "responsive": Tru
 
 def panel_html(panel: Panel | Heat | Contour, first: bool) -> str:
     """A div; `first` carries the script itself, so that the page needs no network."""
-    figure = {Heat: _matrix, Contour: _surface, Panel: _lines}[type(panel)](panel)  # type: ignore[operator]
-    return figure.to_html(full_html=False, include_plotlyjs=first, config=CONFIG)
+    return panel_figure(panel).to_html(full_html=False, include_plotlyjs=first, config=CONFIG)
+
+
+def panel_figure(panel: Panel | Heat | Contour) -> go.Figure:
+    """A panel as Plotly draws it."""
+    return {Heat: _matrix, Contour: _surface, Panel: _lines}[type(panel)](panel)  # type: ignore[operator]
 
 
 def _lines(panel: Panel) -> go.Figure:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from lopsided.core.rounding import reaches
 from lopsided.stats.times import Times
+
+Between = Literal["line", "before", "after"]
+"""Where between two evaluations a value is reached: on a straight line, or as early or as late as can be."""
+
+
+AT_ONCE = 1e-3
+"""Share of a first evaluation that stands for "at once", after an evaluation at 0: a ratio of times needs a number."""
 
 
 class Track(NamedTuple):
@@ -24,14 +31,17 @@ class Track(NamedTuple):
     """How far a run that diverged would have gone, where that is known: to here it was followed, and got nowhere."""
 
 
-def crossings(tracks: Sequence[Track], at: float, falling: bool, held: bool = False) -> Times:
+def crossings(
+    tracks: Sequence[Track], at: float, falling: bool, held: bool = False, between: Between = "line"
+) -> Times:
     """When each run reaches `at` (from above, if `falling`).
 
-    The crossing lies between the last evaluation before and the first one at which the best value so far is there, on
-    a straight line over the logarithm of the axis (over the axis itself from 0). A run that was there at its first
+    The crossing lies between the last evaluation before and the first one at which the best value so far is there, on a
+    straight line over the logarithm of the axis (over the axis itself from 0). A run that was there at its first
     evaluation has that one's time. `held`: instead, the first evaluation at which the value is there and still is at
-    the next one, which is how lopsided's own runs are judged. A run that did not get there is censored: at its own end,
-    or, if it diverged, at the end of the longest run.
+    the next one, which is how lopsided's own runs are judged. `between`: "before" or "after" give the two evaluations
+    that the crossing is known to lie between, in place of a point between them. A run that did not get there is
+    censored: at its own end, or, if it diverged, at the end of the longest run.
     """
     end = max(float(track.axis[-1] if track.end is None else track.end) for track in tracks)
     time, censored, gap = np.empty(len(tracks)), np.ones(len(tracks), bool), np.full(len(tracks), np.nan)
@@ -44,7 +54,10 @@ def crossings(tracks: Sequence[Track], at: float, falling: bool, held: bool = Fa
         if there.any():
             first = int(np.argmax(there))
             censored[i], gap[i] = False, track.axis[first] - (track.axis[first - 1] if first else 0.0)
-            time[i] = track.axis[first] if held or not first else _between(track, first, sign, at)
+            time[i] = track.axis[first]
+            if first and not held and between != "after":
+                early = max(float(track.axis[first - 1]), AT_ONCE * float(track.axis[first]))
+                time[i] = early if between == "before" else _between(track, first, sign, at)
     return Times(time, censored, gap, interpolated=not held)
 
 

@@ -52,6 +52,11 @@ def faster(
     return found._replace(coarseness=_coarseness(slow, fast))
 
 
+def of_comparison(what: str, c: Comparison, null: float, level: float = LEVEL) -> Decision:
+    """The effect of a comparison that was made at `level` lies above `null`."""
+    return _decision(what, c, _above(c, null, level), 0, 1 - level)
+
+
 def everywhere(found: Sequence[Decision], where: Sequence[str]) -> Decision:
     """One claim at several places: it holds, or is negligible, if it does at each of them, and is contradicted if it is
     at one (an intersection-union test, which needs no correction). Effect and interval are those of the place with the

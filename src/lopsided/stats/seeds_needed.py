@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lopsided.stats import sequential
+from lopsided.stats.planning import OF_MEDIANS
 from lopsided.stats.verdict import Claim
 
 
@@ -51,7 +52,7 @@ def runs_needed(a: np.ndarray, b: np.ndarray, paired: bool) -> int | None:
     if paired:
         effect, variance = float(np.mean(b - a)), float(np.var(b - a, ddof=1))
     else:
-        effect, variance = float(np.mean(b) - np.mean(a)), float(np.var(a, ddof=1) + np.var(b, ddof=1))
+        effect, variance = float(np.mean(b) - np.mean(a)), float(np.var(a, ddof=1) + np.var(b, ddof=1)) / OF_MEDIANS
     if effect == 0 or not np.isfinite(variance):
         return None
     return int(np.ceil(POWERED**2 * variance / effect**2))
