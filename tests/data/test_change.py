@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import lopsided.data as ld
@@ -161,7 +161,19 @@ def test_a_state_of_an_older_order_is_refused():
         stream.position_of({"position": 3, "stream": stream.fingerprint})
 
 
+def test_a_run_whose_cap_is_used_up_goes_on_with_a_larger_one():
+    """At the end of such a run no turn ever comes after: its last block was looked for without end."""
+    full = ld.Stream(groups_of(59, 200, 8), ld.PowerLaw(0.4), 400, 59, cap=2)
+    with pytest.raises(InputError, match="cap = 2: .* 3 can be met"):
+        full.then(ld.Uniform(), at=400, total=450)
+    more = full.then(ld.Uniform(), at=400, total=450, cap=3)
+    visits = np.bincount(all_of(more), minlength=200)
+    assert (visits.min(), visits.max(), visits.sum()) == (2, 3, 450)
+    assert (more.at(np.arange(400)) == all_of(full)).all()
+
+
 @given(st.integers(0, 60), st.integers(2, 6), st.integers(50, 400))
+@example(59, 2, 400)
 def test_a_cap_holds_over_a_change(seed, cap, at):
     groups = groups_of(seed, 200, 8)
     try:

@@ -159,11 +159,14 @@ class Segment:
             epochs = self._one(stage).as_epochs()
         else:
             assert self._turns is not None
-            b, first = self._turns.block_of(position)
+            b, first = self._block_before(position)
             block, done = self._turns.block(b), position - first
-            all_turns = self._turns.until(b)
+            whole = done == len(block.order)
+            all_turns = self._turns.until(b + whole)
             turns = self._turns.with_room(block.phase, all_turns)
-            level = self._turns.level(self._turns.edge(b) + float(block.time[block.order[done]])) - (all_turns - turns)
+            since = 0.0 if whole else float(block.time[block.order[done]])
+            level = self._turns.level(self._turns.edge(b + whole) + since) - (all_turns - turns)
+            done = 0 if whole else done
             carried = Carried(level, turns + np.bincount(block.cell[block.order[:done]], minlength=self.cells))
             epochs = self.epochs(block.phase)
         if not visits:
@@ -171,6 +174,14 @@ class Segment:
         before = self.start.visits if self.start is not None else None
         own = self.visits(position)
         return Standing(carried, epochs, own if before is None else own + before)
+
+    def _block_before(self, position: int) -> tuple[int, int]:
+        """(number, first position) of the block that the run has come to before a position. At the end of a run with a
+        cap it is the one of the last position: where every cell is full, no block ever comes after it."""
+        assert self._turns is not None
+        ended = self._turns.room is not None and position >= self.schedule.total
+        b, first = self._turns.block_of(position - 1 if ended else position)
+        return b, first
 
     def visits(self, position: int) -> np.ndarray:
         """(N,) how often each example comes before a position (since the segment's begin)."""
@@ -181,7 +192,7 @@ class Segment:
         if self.cells == 1:
             return found + self._visits_of_one(position)
         assert self._turns is not None
-        b, first = self._turns.block_of(position)
+        b, first = self._block_before(position)
         block = self._turns.block(b)
         turns = self._turns.with_room(block.phase, self._turns.until(b))
         turns = turns + np.bincount(block.cell[block.order[: position - first]], minlength=self.cells)
