@@ -164,7 +164,7 @@ def test_a_state_of_an_older_order_is_refused():
 def test_a_run_whose_cap_is_used_up_goes_on_with_a_larger_one():
     """At the end of such a run no turn ever comes after: its last block was looked for without end."""
     full = ld.Stream(groups_of(59, 200, 8), ld.PowerLaw(0.4), 400, 59, cap=2)
-    with pytest.raises(InputError, match="cap = 2: .* 3 can be met"):
+    with pytest.raises(InputError, match=r"cap = 2: .* 3 can be met"):
         full.then(ld.Uniform(), at=400, total=450)
     more = full.then(ld.Uniform(), at=400, total=450, cap=3)
     visits = np.bincount(all_of(more), minlength=200)
