@@ -282,8 +282,14 @@ def test_a_report_shows_the_seeds_that_decided(tmp_path):
             yield arm(spec(lr, 256), data=f"rate {lr:g}")
 
     claims = [Statement("the large rate ends above itself", OWN, above_itself(**RATE))]
-    recipe = small_recipe("no-sweep", arms, claims)
-    recipe = replace(recipe, figure=lambda results: plain_curves("no-sweep", results))
+    drawn = []
+
+    def figure(results):
+        """Pairs the members of two arms, as figures of relative errors do."""
+        drawn.append(results["rate 0.5"].final("test/loss") - results["rate 0.05"].final("test/loss"))
+        return plain_curves("no-sweep", results)
+
+    recipe = replace(small_recipe("no-sweep", arms, claims), figure=figure)
     asked, store = replace(asked_for(recipe), seeds=2), Store(tmp_path)
     assert found_in(asked, store).shown is None
     until_decided(asked, store, looks=LOOKS)
@@ -294,6 +300,7 @@ def test_a_report_shows_the_seeds_that_decided(tmp_path):
     }
     assert found.judged_by == "Verdicts, arms and curves are of up to 16 new seeds an arm; the first 2 are left out."
     assert found.judged_by in write_report(store.as_of_now(), [found], tmp_path / "index.html").read_text()
+    assert [len(each) for each in drawn] == [8]  # the seeds that both arms have
 
 
 def test_the_plan_stands_before_the_first_judged_seed(tmp_path):

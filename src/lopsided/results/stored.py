@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, Literal, get_args
@@ -71,6 +71,16 @@ class Arm:
             raise MissingData(f"arm {self.name!r} has no rule that says when a member has learned")
         return times_until(self.along(axis), self.metric(self.spec.until.metric), self.spec.until)
 
+    def of_seeds(self, seeds: Collection[int]) -> Arm:
+        """The arm with the members of these seeds alone."""
+        kept = np.isin(self.seeds, list(seeds))
+        return replace(
+            self,
+            seeds=tuple(seed for seed in self.seeds if seed in seeds),
+            diverged=self.diverged[kept],
+            values={name: values[kept] for name, values in self.values.items()},
+        )
+
     def setting(self, path: str) -> Any:
         """A setting of the arm's spec, for example `optimizer.lr`."""
         return attrgetter(path)(self.spec)
@@ -103,6 +113,14 @@ class Results:
         """The results of these arms alone, in the recipe's order."""
         kept = set(names)
         return replace(self, arms={name: arm for name, arm in self.arms.items() if name in kept})
+
+    def at_common_seeds(self) -> Results:
+        """The results of the seeds that every arm has. (The looks of `--until-decided` train an arm only as long as an
+        open claim reads it, and figures pair members of several arms.)"""
+        common = set.intersection(*(set(arm.seeds) for arm in self.arms.values()))
+        if all(len(arm.seeds) == len(common) for arm in self.arms.values()):
+            return self
+        return replace(self, arms={name: arm.of_seeds(common) for name, arm in self.arms.items()})
 
     def arm(self, **coordinates: Any) -> Arm:
         """The one arm with these coordinates. Raises `InputError` if there is none or more than one."""

@@ -159,7 +159,7 @@ def _told(recipe: Recipe, store: Store) -> Any:
             return None
         shown = found_in(checked.run, store).shown
         assert shown is not None
-        return [canonical(claim.as_json()) for claim in checked.claims], repr(recipe.figure(shown))
+        return [canonical(claim.as_json()) for claim in checked.claims], repr(checked.run.figure(shown))
     except (InputError, MissingData):
         return None
 

@@ -181,10 +181,11 @@ class RecipeRun:
         return [replace(claim, code_versions=versions) for claim in claims]
 
     def figure(self, results: Results) -> Figure:
-        """The recipe's figure, or plain curves where rows do not hold what it needs after a change by hand."""
+        """The recipe's figure of the seeds that all arms have, or plain curves where rows do not hold what the figure
+        needs after a change by hand."""
         if self._enough(results):
             try:
-                return self.recipe.figure(results)
+                return self.recipe.figure(results.at_common_seeds())
             except MissingData:
                 if not self.overrides:
                     raise
