@@ -13,6 +13,7 @@ import pytest
 import lopsided as lop
 from lopsided.api.curves import Ragged
 from lopsided.cli import main
+from lopsided.report.compare_page import differences
 from lopsided.stats.crossing import Track, crossings
 
 LOGS = Path(__file__).parents[1] / "logs"
@@ -320,6 +321,18 @@ def test_the_command_judges_a_folder_and_writes_a_page(tmp_path, capsys):
     assert data["baseline"] in SCALES
     assert set(data["verdicts"]) == set(SCALES) - {data["baseline"]}
     assert "We compared 2 arms (4 runs) by val_loss." in data["in_words"]
+
+
+def test_an_unknown_end_is_drawn_beyond_what_is_known():
+    """It was drawn at the effect, as if the interval ended there and no effect lay outside."""
+    runs = lop.read(str(LOGS / "lightning"))
+    verdict = runs.compare("fast", "slow", metric="val_loss").faster(at=1.5)
+    assert verdict.claim.interval[1] is None
+    panel = differences({"slow": verdict})
+    (line,) = panel.lines
+    assert line.high > 1 > line.middle > line.low == 0
+    assert list(panel.x_names) == ["slow"]
+    assert panel.y_label == "ratio of medians of steps to learn, fast / slow"
 
 
 def test_the_command_s_mistakes_are_one_line(tmp_path, capsys):

@@ -10,13 +10,10 @@ from dash import Dash, Input, Output, dcc, html
 from lopsided.core.errors import InputError
 from lopsided.explore.pages.parts import choose, labelled, pick, table, verdict
 from lopsided.explore.server import Served, empty_app
-from lopsided.report.compare_page import panels_of
+from lopsided.report.compare_page import panels_of, short
 from lopsided.report.plotly_draw import CONFIG, panel_figure
 from lopsided.report.text import number
 from lopsided.report.words import effect_text, how_decided
-
-LONGEST = 28
-"""Letters of a name in a legend; names of one family differ at their ends."""
 
 
 class Source(NamedTuple):
@@ -80,12 +77,8 @@ def make_logs_app(source: Source, address: str) -> Dash:
 
 def _legible(figure: Any) -> Any:
     """The figure with a legend beside it, and names that fit; all of a name is in the table."""
-    figure.for_each_trace(lambda trace: trace.update(name=_short(trace.name)))
+    figure.for_each_trace(lambda trace: trace.update(name=short([trace.name or ""])[0]))
     return figure.update_layout(legend={"orientation": "v", "x": 1.02, "y": 1})
-
-
-def _short(name: str | None) -> str | None:
-    return name if name is None or len(name) <= LONGEST else f"…{name[1 - LONGEST :]}"
 
 
 def _arms(data: Mapping[str, Any]) -> Any:

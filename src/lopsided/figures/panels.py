@@ -94,6 +94,8 @@ class Panel:
     """Dotted horizontal lines by name, for example chance."""
     moments: Mapping[str, float] = field(default_factory=dict)
     """Dotted vertical lines by name, for example where a stage begins."""
+    x_names: Sequence[str] = ()
+    """What stands at 1, 2, ... of the horizontal axis, where that is no number."""
     legend_at: str = "best"
     """Where the print figure puts its legend, in matplotlib's words."""
 

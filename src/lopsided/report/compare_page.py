@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,13 @@ import numpy as np
 from lopsided.figures.panels import PALETTE, Line, Panel, over_members
 from lopsided.report.html import write_page
 from lopsided.report.plotly_draw import panel_html
-from lopsided.report.words import effect_text, how_decided
+from lopsided.report.words import effect_text, how_decided, measure
 from lopsided.stats.crossing import Track, crossings
 
 POINTS = 200
 """Places at which curves with evaluations of their own are drawn together."""
+LONGEST = 24
+"""Letters of a name on an axis or in a legend."""
 
 
 def write_comparison(path: Path, runs: Any, data: Mapping[str, Any], verdicts: Mapping[str, Any]) -> Path:
@@ -79,21 +81,31 @@ def times(every: Mapping[str, Any], data: Mapping[str, Any]) -> Panel:
                 colour = "#999999" if kind else PALETTE[number % len(PALETTE)]
                 own = there.time[which]
                 lines.append(Line(arm + kind, place[which], own, own, own, colour, "points"))
-    return Panel(f"{data['axis'].capitalize()} to {data['at']:g}", "arm", data["axis"], lines)
+    return Panel(f"{data['axis'].capitalize()} to {data['at']:g}", "arm", data["axis"], lines, x_names=short(every))
 
 
 def differences(verdicts: Mapping[str, Any]) -> Panel:
-    """The effect of each verdict with its interval."""
+    """The effect of each verdict with its interval, whose unknown ends lie beyond all that is known."""
+    ratio = any(verdict.claim.ratio for verdict in verdicts.values())
+    none = 1.0 if ratio else 0.0
+    ends = [end for verdict in verdicts.values() for end in (verdict.claim.effect, *verdict.claim.interval)]
+    known = np.array([none, *(end for end in ends if end is not None)])
+    beyond = 0.2 * (np.ptp(known) or 1.0)
     lines = []
     for number, (arm, verdict) in enumerate(verdicts.items()):
         effect, (low, high) = verdict.claim.effect, verdict.claim.interval
         if effect is not None:
-            down, up = (np.array([effect if end is None else end]) for end in (low, high))
+            down = np.array([(0.0 if ratio else known.min() - beyond) if low is None else low])
+            up = np.array([known.max() + beyond if high is None else high])
             place, middle = np.array([number + 1.0]), np.array([effect])
             lines.append(Line(arm, place, middle, down, up, PALETTE[number % len(PALETTE)], "points"))
-    ratio = any(verdict.claim.ratio for verdict in verdicts.values())
-    unit = next((verdict.claim.estimand for verdict in verdicts.values() if verdict.claim.estimand), "effect")
-    return Panel("Effects", "arm", unit, lines, marks={"none": 1.0 if ratio else 0.0})
+    unit = next((measure(verdict.claim) for verdict in verdicts.values() if verdict.claim.estimand), "effect")
+    return Panel("Effects", "arm", unit, lines, marks={"none": none}, x_names=short(verdicts))
+
+
+def short(names: Iterable[str]) -> list[str]:
+    """Names that fit on an axis or in a legend; of a long one its end, where names of one family differ."""
+    return [name if len(name) <= LONGEST else f"…{name[1 - LONGEST :]}" for name in names]
 
 
 def latex(data: Mapping[str, Any]) -> str:

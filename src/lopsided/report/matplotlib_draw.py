@@ -94,7 +94,9 @@ def _draw(ax: Any, panel: Panel) -> None:
 def _label_ticks(ax: Any, panel: Panel) -> None:
     """Readable labels. Logarithmic axes have them at the settings, where points are drawn or lines have few of them;
     otherwise at powers of ten. Large numbers on a linear axis have short ones (`200k`)."""
-    if ax.get_xscale() == "linear" and ax.get_xlim()[1] >= LONG_LABELS:
+    if panel.x_names:
+        ax.set_xticks(range(1, len(panel.x_names) + 1), panel.x_names)
+    elif ax.get_xscale() == "linear" and ax.get_xlim()[1] >= LONG_LABELS:
         ax.xaxis.set_major_formatter(EngFormatter(sep=""))
     if panel.log_x and ax.get_xscale() == "log":
         every = np.unique(_all(panel, "x"))

@@ -45,10 +45,12 @@ def _lines(panel: Panel) -> go.Figure:
     for name, moment in panel.moments.items():
         figure.add_vline(moment, line={"dash": "dot", "color": "#777"}, annotation_text=name)
     power = {"exponentformat": "power"}
+    named = {"tickvals": list(range(1, len(panel.x_names) + 1)), "ticktext": list(panel.x_names)}
+    x_axis = {"title": panel.x_label, **({"type": "log", **power} if panel.log_x else named if panel.x_names else {})}
     figure.update_layout(
         title={"text": panel.title, "font": {"size": 15}},
         template="plotly_white",
-        xaxis={"title": panel.x_label, "type": "log", **power} if panel.log_x else {"title": panel.x_label},
+        xaxis=x_axis,
         yaxis={"title": panel.y_label, "type": "log", **power} if panel.log_y else {"title": panel.y_label},
         legend={"orientation": "h", "y": -0.25},
         margin={"l": 60, "r": 20, "t": 50, "b": 60},

@@ -1,0 +1,119 @@
+"""Puts what a folder says about recipes into the checkout: `python packaging/publish.py FOLDER NAME ...`.
+
+Verdicts go into docs/results.json, figures into docs/figures, rows into results, counts into README.md, and into the
+pages those effects that one claim alone can have meant. What a person has to read again is printed: verdicts that
+changed, and effects that several claims can have meant.
+"""
+
+import json
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lopsided.claims.counts import Counts, counts
+from lopsided.core.registry import registered
+from lopsided.report.as_json import as_text
+from lopsided.report.words import effect_text
+from lopsided.stats.verdict import Claim
+from lopsided.store.parts import Store
+from lopsided.study.checking import claims_of, found_in
+from lopsided.study.manifest import recorded
+from lopsided.study.publishing import publish
+from lopsided.study.reports import made, write_report
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "docs/results.json"
+PAGES = ("frequency", "strength", "repetition", "repetition-transformers", "language", "plane", "annealing")
+EFFECT = re.compile(r"[−-]?[\d.,]*\d\s\[[^\]\s]+,\s[^\]\s]+\]")
+"""`12.1 [8.0, 16.4]`, as tests/arch/test_readme.py reads it."""
+
+
+def main(folder: Path, names: Sequence[str]) -> None:
+    """Publish these recipes; the file of verdicts is written once all of them are read."""
+    store, document = Store(folder), json.loads(RESULTS.read_text())
+    before = {name: [c for c in document["claims"] if c["recipe"] == name] for name in registered("recipe")}
+    after = dict(before)
+    for name in names:
+        found = claims_of(registered("recipe")[name], recorded(store), store)
+        if found.run is None:
+            sys.exit(f"{name}: no complete run in {folder}")
+        after[name] = [
+            {**claim.as_json(), "seeds_needed": n} for claim, n in zip(found.claims, found.needed, strict=True)
+        ]
+        page = folder / "reports" / found.run.label / "index.html"
+        write_report(store, [found_in(found.run, store)], page)
+        shutil.copyfile(page.parent / "figure.png", ROOT / f"docs/figures/{name}.png")
+        publish(registered("recipe")[name], store, ROOT / "results")
+        document["runs"][name] = {"scale": found.run.scale, "seeds": found.seeds, "made": made(store, found.run)}
+        for line in changed(before[name], after[name]):
+            print(f"{name}: {line}", flush=True)
+    document["claims"] = [claim for name in after for claim in after[name]]
+    document["counts"] = counts(map(Claim.of_json, document["claims"])).as_json()
+    RESULTS.write_text(as_text(document) + "\n")
+    counted(counts(map(Claim.of_json, document["claims"])))
+    for page in [ROOT / "README.md", *(ROOT / f"docs/{name}.md" for name in PAGES)]:
+        rewrite(page, {name: (before[name], after[name]) for name in names})
+
+
+def changed(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Lines about claims whose verdict is another one."""
+    for old, new in zip(map(Claim.of_json, before), map(Claim.of_json, after), strict=True):
+        if old.verdict != new.verdict:
+            yield f"{new.claim}: {old.verdict} {effect_text(old)} → {new.verdict} {effect_text(new)}"
+
+
+def counted(found: Counts) -> None:
+    """Write the counts into README.md, whose sentences tests/arch/test_readme.py has word for word."""
+    verdicts = ("holds", "contradicted", "negligible", "inconclusive")
+    papers, own = ([kind[verdict] for verdict in verdicts] for kind in (found.papers, found.own))
+    sentences = {
+        r"Of \d+ claims of the papers \d+ hold, \d+ are contradicted, \d+ are of a negligible difference, \d+ are "
+        r"open; of \d+ of our own \d+, \d+, \d+ and \d+\.": (sum(papers), *papers, sum(own), *own),
+        r"\d+ had something changed after rows had been seen, \d+ rest on rows of several versions of the code, \d+ "
+        r"could hardly fail\.": (found.with_history, found.several_versions, found.near_trivial),
+    }
+    text = (ROOT / "README.md").read_text()
+    for sentence, numbers in sentences.items():
+        (said,) = re.findall(sentence.replace(" ", r"\s"), text)
+        following = iter(numbers)
+        text = text.replace(said, re.sub(r"\d+", lambda _, n=following: str(next(n)), said))
+    (ROOT / "README.md").write_text(text)
+
+
+def rewrite(page: Path, claims: Mapping[str, tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]]) -> None:
+    """Write the effects of a page anew whose text is that of one claim before; print those of several."""
+    text = page.read_text()
+    for said in dict.fromkeys(EFFECT.findall(text)):
+        meant = {
+            new
+            for before, after in claims.values()
+            for old, new in zip(map(written(said), before), map(written(said), after), strict=True)
+            if old == " ".join(said.split())
+        }
+        if len(meant) == 1:
+            text = text.replace(said, meant.pop())
+        elif meant:
+            print(f"{page.name}: {said} was of several claims, now {', '.join(map(str, meant))}")
+    page.write_text(text)
+
+
+def written(like: str):
+    """Return a function that writes a claim's effect and interval with the digits and the sign of another text."""
+    digits = [len(number.partition(".")[2]) for number in re.findall(r"[\d.,]*\d", like)]
+
+    def write(data: Mapping[str, Any]) -> str | None:
+        claim = Claim.of_json(dict(data))
+        values = (claim.effect, *claim.interval)
+        if None in values or len(digits) != 3:
+            return None
+        effect, low, high = (f"{value:,.{n}f}" for value, n in zip(values, digits, strict=True))
+        return f"{effect} [{low}, {high}]"
+
+    return write
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])
