@@ -26,7 +26,8 @@ def ranks(world):
 
 
 def learns(step):
-    return 0.8 if step in (9, 39) else 0.1
+    """The first subset is an epoch of one step; the second, from step 10 on, is one of seven."""
+    return 0.8 if step in (9, 24) or 31 <= step < 38 else 0.1
 
 
 @pytest.mark.parametrize("world", [1, 2, 4])
@@ -34,8 +35,8 @@ def test_all_ranks_go_the_same_way(world):
     samplers = ranks(world)
     found = train(samplers, learns)
     assert (found == train(ranks(1), learns)).all()
-    assert [s.log for s in samplers] == [[(0, 0), (640, 1), (2560, 2)]] * world
-    parts = [set(found[a:b].tolist()) for a, b in ((0, 640), (640, 2560), (2560, 6400))]
+    assert [s.log for s in samplers] == [[(0, 0), (640, 1), (2432, 2)]] * world
+    parts = [set(found[a:b].tolist()) for a, b in ((0, 640), (640, 2432), (2432, 6400))]
     assert [len(p) for p in parts[:2]] == [40, 400]
     assert len(parts[2]) > 3800  # nearly an epoch of all 4,000
     assert parts[0] < parts[1]
@@ -54,7 +55,27 @@ def test_a_resumed_run_goes_the_same_way_on_other_ranks():
 def test_a_subset_ends_after_its_epochs():
     (sampler,) = samplers = [ld.AutoSchedule(GROUPS, epochs=5, **OPTIONS)]
     train(samplers, lambda step: 0.0)
-    assert sampler.log[1] == (256, 1)  # five epochs of 40 samples are over after four batches of 64
+    assert sampler.log[1] == (320, 1)  # an epoch of 40 samples is a step of 64
+
+
+def test_it_is_the_rule_of_the_laboratory():
+    """The same reports, the same steps at which a subset ends."""
+    import jax.numpy as jnp
+
+    from lopsided.plans import AutoSchedule
+
+    random = np.random.default_rng(0)
+    told = random.uniform(0.5, 0.9, 100).astype(np.float32)
+    plan = AutoSchedule(batch=64, first=40, last=4000, phases=3, accuracy=0.72, epochs=4)
+    memory, ends = plan.init_state(), []
+    for step, accuracy in enumerate(told):
+        after = plan.update(memory, jnp.float32(accuracy))
+        ends += [64 * (step + 1)] * int(after.phase - memory.phase)
+        memory = after
+    (sampler,) = samplers = [ld.AutoSchedule(GROUPS, **OPTIONS, goal=0.72, epochs=4)]
+    train(samplers, lambda step: float(told[step]))
+    assert [position for position, _ in sampler.log[1:]] == ends
+    assert len(ends) == 2
 
 
 def test_what_was_handed_out_cannot_be_decided():

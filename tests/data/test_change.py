@@ -157,7 +157,7 @@ def test_a_state_of_the_stream_before_is_taken_up_to_the_change():
 
 def test_a_state_of_an_older_order_is_refused():
     stream = ld.Stream(ld.Groups([1, 2]), ld.Uniform(), 10)
-    with pytest.raises(InputError, match="is of order 2 of samples, and this version of lopsided has order 3"):
+    with pytest.raises(InputError, match="is of order 3 of samples, and this version of lopsided has order 4"):
         stream.position_of({"position": 3, "stream": stream.fingerprint})
 
 

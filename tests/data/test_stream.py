@@ -370,7 +370,7 @@ def test_a_run_is_described_before_it_is_trained():
 def test_a_state_is_a_position_and_knows_its_stream():
     s = stream("annealed")
     state = s.state(640)
-    assert state == {"position": 640, "stream": s.fingerprint, "order": 3}
+    assert state == {"position": 640, "stream": s.fingerprint, "order": 4}
     assert stream("annealed").position_of(state) == 640
     for other in (
         stream("annealed", seed=6),

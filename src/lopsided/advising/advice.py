@@ -24,6 +24,9 @@ from lopsided.core.shapes import has_accuracy
 from lopsided.core.spec import Spec
 from lopsided.core.task import n_skills
 from lopsided.results.stored import load
+from lopsided.shape.candidates import GROWING, PHASES, SMALLEST, UNIFORM, growing, laws
+from lopsided.shape.in_spec import spec_fields
+from lopsided.shape.laws import PowerLaw
 from lopsided.stats.race import SCREENING, Advice, Found, Plan, mean_ranks, planned, race
 from lopsided.stats.times import Times, falls
 from lopsided.store.files import replace_text
@@ -34,10 +37,7 @@ from lopsided.work.worker import train
 if TYPE_CHECKING:
     from lopsided.figures.panels import Panel
 
-AS_IS, UNIFORM = "as is", "uniform"
-EXPONENTS = (0.5, 1.0, 1.5)
-PHASES, SMALLEST, LARGEST = 6, 1 / 320, 1 / 50
-"""Phases of growing subsets, and the shares of all samples seen that the first and the last one have (paper C)."""
+AS_IS = "as is"
 
 
 @dataclass(frozen=True)
@@ -81,11 +81,7 @@ def shapes_of(spec: Spec) -> dict[str, Spec]:
     online = {"name": "online", "batch": batch}
     tried: dict[str, dict] = {AS_IS: {}, UNIFORM: {"skills": {"name": "uniform"}, "plan": online}}
     if count:
-        for alpha in EXPONENTS:
-            law = {"name": "power-law", "alpha": alpha}
-            tried[f"power law {alpha:g}"] = {"skills": law, "plan": online}
-        falling = {"name": "annealed", "start": 1.5, "end": 0.0, "begin": 0.0, "finish": 0.5}
-        tried["annealed 1.5 to 0 in half of the run"] = {"skills": falling, "plan": online}
+        tried |= {name: {"skills": law.in_spec(), "plan": online} for name, law in laws().items()}
         if has_accuracy(spec.task.outputs):
             tried["self-annealed"] = {"skills": {"name": "self-annealed"}, "plan": online}
     still: dict = {"skills": {"name": "uniform"}} if count else {}
@@ -95,10 +91,9 @@ def shapes_of(spec: Spec) -> dict[str, Spec]:
             plan_of = {"name": "fixed", "size": seen // share, "batch": batch}
             tried[f"1/{share} of the data, repeated"] = {**still, "plan": plan_of}
     if spec.steps >= PHASES and round(SMALLEST * seen) >= 1:
-        growing = _growing(spec.steps, batch)
-        tried["growing subsets"] = {**still, "plan": growing}
+        tried[GROWING] = {**still, **spec_fields(growing(), spec.steps, batch)}
         if count:  # a law that moves has no product with a set: sets are drawn once
-            tried["power law 1, growing subsets"] = {"skills": {"name": "power-law", "alpha": 1.0}, "plan": growing}
+            tried[f"power law 1, {GROWING}"] = spec_fields(PowerLaw(1.0) & growing(), spec.steps, batch)
     found: dict[str, Spec] = {}
     for name, changes in tried.items():
         changed = Spec.parse({**spec.model_dump(mode="json"), **changes}) if changes else spec
@@ -107,13 +102,6 @@ def shapes_of(spec: Spec) -> dict[str, Spec]:
     if UNIFORM not in found:  # as it is, it is uniform
         found = {UNIFORM if name == AS_IS else name: each for name, each in found.items()}
     return found
-
-
-def _growing(steps: int, batch: int) -> dict:
-    ends = np.linspace(0, steps, PHASES + 1).round().astype(int)
-    shares = np.geomspace(SMALLEST, LARGEST, PHASES)
-    phases = [{"steps": int(n), "share": float(s)} for n, s in zip(np.diff(ends), shares, strict=True)]
-    return {"name": "phases", "batch": batch, "phases": phases}
 
 
 @dataclass(frozen=True)

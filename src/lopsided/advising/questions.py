@@ -13,9 +13,9 @@ from lopsided.core.errors import InputError
 from lopsided.core.spec import Spec
 from lopsided.data.candidates import candidates
 from lopsided.data.groups import Groups
-from lopsided.data.shapes import Product, Shape
 from lopsided.data.stream import Stream
 from lopsided.discovery.tables import of_table, values_of
+from lopsided.shape.shape import Shape, factors
 from lopsided.study.targets import program
 
 SAID = 8
@@ -128,8 +128,7 @@ def _found(table: Path, text: str) -> tuple[Groups | int, str]:
 
 def _pasted(shape: Shape) -> str:
     """With `import lopsided.data as ld`."""
-    factors = shape.factors if isinstance(shape, Product) else (shape,)
-    return " & ".join(f"ld.{factor!r}" for factor in factors)
+    return " & ".join(f"ld.{factor!r}" for factor in factors(shape))
 
 
 def _digest(*parts: Any) -> str:

@@ -23,7 +23,20 @@ from lopsided.core.live_code import LiveCode
 from lopsided.core.source import Place, Sources
 from lopsided.core.spec import Spec
 
-COMPUTES = ("core", "engines", "models", "numerics", "optim", "plans", "probes", "skills", "tasks", "text", "theory")
+COMPUTES = (
+    "core",
+    "engines",
+    "models",
+    "numerics",
+    "optim",
+    "plans",
+    "probes",
+    "shape",
+    "skills",
+    "tasks",
+    "text",
+    "theory",
+)
 """Packages that are followed. What lies outside them shows, stores and judges rows; it makes none."""
 PLUMBING = frozenset(
     f"lopsided.core.{name}" for name in ("code", "errors", "own_files", "progress", "provenance", "registry")

@@ -26,12 +26,16 @@ from lopsided.core.shapes import Classes, Scalar, Tokens, Vectors
 from lopsided.core.skills import Skills
 from lopsided.core.task import LossName, RankOrder, Task, n_skills
 from lopsided.core.training_set import TrainingSet
+from lopsided.shape.in_spec import spec_fields
 
 _EVALUATION = OneOf(evaluation_of, lambda: {"steps": Evaluation, "geometric": Geometric}, named=False)
 
 
 class Spec(Config):
     """One arm. Its content hash names its rows in the store.
+
+    `shape`, a shape of `lopsided.data` that tasks can have, stands for `skills`, `rank_order` and a plan of phases:
+    `Spec(shape=ld.Anneal(1.5, 0), ...)`.
 
     `products` is the precision of matrix products: "bfloat16" rounds their factors to bfloat16 and adds up in float32;
     weights, optimizer state and everything else stay float32.
@@ -54,6 +58,26 @@ class Spec(Config):
     training_set: TrainingSet = TrainingSet()
     until: Until | None = None
     products: Literal["float32", "bfloat16"] = "float32"
+
+    def replace(self, changes: dict[str, Any] | None = None, **fields: Any) -> Spec:
+        """This spec with other values, validated; see `Config.replace`. `shape` stands for the fields that it says."""
+        if "shape" in fields:
+            batch = getattr(fields.get("plan", self.plan), "batch_size", None)
+            shaped = spec_fields(fields.pop("shape"), fields.get("steps", self.steps), batch)
+            fields = {**fields, **shaped}
+        return super().replace(changes, **fields)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _shaped(cls, data: Any) -> Any:
+        """Read `shape`, an object of `lopsided.shape`, as the fields that it stands for."""
+        if not isinstance(data, dict) or "shape" not in data:
+            return data
+        data = dict(data)
+        shape, plan = data.pop("shape"), registry.build("plan", data.get("plan"))
+        if "skills" in data:
+            raise InputError("shape: says how often skills come, and so does skills; give one of them")
+        return {**data, **spec_fields(shape, int(data.get("steps", 1)), getattr(plan, "batch_size", None))}
 
     @model_validator(mode="after")
     def _parts_fit(self) -> Spec:

@@ -18,30 +18,23 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from lopsided.data.auto_schedule import AutoSchedule
-from lopsided.data.blend import Anneal, Blend
 from lopsided.data.buckets import Bucketed
+from lopsided.data.by_loss import GroupDRO, LossProportional
 from lopsided.data.candidates import candidates
 from lopsided.data.describe import effective_share, exponent, samples_for
 from lopsided.data.groups import Groups
 from lopsided.data.hugging_face import select
 from lopsided.data.interleave import Interleaved, interleave
 from lopsided.data.packed import Packed, Packing, packed_lengths
-from lopsided.data.phases import Phases
 from lopsided.data.proxies import proxy
 from lopsided.data.self_anneal import SelfAnneal
-from lopsided.data.shapes import (
-    AsIs,
-    Binned,
-    Curriculum,
-    PowerLaw,
-    Shape,
-    Temperature,
-    Uniform,
-    Weights,
-)
 from lopsided.data.stream import Stream
 from lopsided.data.totals import until_all_seen, until_first_ends
 from lopsided.data.view import BatchSampler, View
+from lopsided.shape.blend import Blend
+from lopsided.shape.laws import Anneal, AsIs, Binned, Curriculum, PowerLaw, Temperature, TwoLevel, Uniform, Weights
+from lopsided.shape.phases import Phases
+from lopsided.shape.shape import Shape
 
 if TYPE_CHECKING:
     from lopsided.data.feed import Feed
@@ -59,8 +52,10 @@ __all__ = [
     "Curriculum",
     "Feed",
     "GrainSelection",
+    "GroupDRO",
     "Groups",
     "Interleaved",
+    "LossProportional",
     "Packed",
     "Packing",
     "Phases",
@@ -69,6 +64,7 @@ __all__ = [
     "Shape",
     "Stream",
     "Temperature",
+    "TwoLevel",
     "Uniform",
     "View",
     "Weights",

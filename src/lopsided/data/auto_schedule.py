@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from lopsided.core.errors import InputError
 from lopsided.data.groups import Groups
-from lopsided.data.phases import Phases
-from lopsided.data.shapes import AsIs, Shape
 from lopsided.data.steered import Decision, Steered, require_share
 from lopsided.data.stream import Stream
+from lopsided.shape.laws import AsIs
+from lopsided.shape.phases import Phases
+from lopsided.shape.rules import subset_over
+from lopsided.shape.shape import Shape
 
 
 class AutoSchedule(Steered):
-    """Batches from growing subsets; the next subset begins when the training accuracy that is reported reaches `goal`,
-    or after `epochs` epochs of the subset (paper C, figure 19). The last subset lasts to the end. `report` on rank 0,
-    `follow` on all (see `lopsided.data.steered`).
+    """Batches from growing subsets; the next subset begins at the end of an epoch of which the mean of the training
+    accuracies that were reported reaches `goal`, or after `epochs` epochs of the subset: the rule of the plan
+    `auto-schedule` (paper C, figure 19). An epoch is as many steps as the subset has batches, rounded up. The last
+    subset lasts to the end. `report` on rank 0, `follow` on all (see `lopsided.data.steered`); save rank 0's state.
     """
 
     def __init__(
@@ -39,6 +43,7 @@ class AutoSchedule(Steered):
         streams = [Stream(groups, shape & Phases((1.0,), (share,)), total, seed) for share in shares]
         super().__init__(streams, batch, rank, world, (goal, epochs))
         self.goal, self.epochs = goal, epochs
+        self._steps, self._right = 0, 0.0
 
     @property
     def phase(self) -> int:
@@ -46,14 +51,36 @@ class AutoSchedule(Steered):
         return self.current
 
     def report(self, accuracy: float) -> Decision:
-        """(first position, number of the subset) of the next subset if it is time for it, else None. Changes nothing:
-        `follow` does."""
+        """Hear the accuracy of a step. (first position, number of the subset) of the next subset if it is time for it,
+        else None. Raises `InputError` for what is no share of right answers."""
         require_share(accuracy)
-        begin, phase = self.log[-1]
-        if phase + 1 == len(self.streams):
+        if self.phase + 1 == len(self.streams):
             return None
-        seen = (self.position - begin) / int(self.streams[phase].schedule.subset[0].sum())
-        return (self.position, phase + 1) if accuracy >= self.goal or seen >= self.epochs else None
+        epoch = -(-int(self.streams[self.phase].schedule.subset[0].sum()) // self.batch)
+        self._steps += 1
+        self._right += float(accuracy)
+        if self._steps % epoch:
+            return None
+        over = subset_over(self._steps, epoch, self._right / epoch, self.goal, self.epochs)
+        self._right = 0.0
+        if not over:
+            return None
+        self._steps = 0
+        return self.position, self.phase + 1
+
+    def restart(self) -> None:
+        super().restart()
+        self._steps, self._right = 0, 0.0
+
+    def state_dict(self) -> dict[str, Any]:
+        return {**super().state_dict(), "steps": self._steps, "right": self._right}
+
+    def load_state_dict(self, state: dict[str, Any], allow_other: bool = False) -> None:
+        """Raises `InputError` for the state of something else, unless that is allowed."""
+        if not isinstance(state, dict) or "steps" not in state:
+            raise InputError("state: valid is what `state_dict()` of an AutoSchedule gave")
+        super().load_state_dict(state, allow_other)
+        self._steps, self._right = int(state["steps"]), float(state["right"])
 
     def follow(self, decision: Decision) -> None:
         """Do as was decided. Raises `InputError` for a smaller subset too."""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from lopsided.core.errors import InputError
-from lopsided.data.blend import Anneal
 from lopsided.data.groups import Groups
-from lopsided.data.phases import Phases
-from lopsided.data.shapes import AsIs, PowerLaw, Shape, Temperature, Uniform
+from lopsided.shape.candidates import FALLING, GROWING, PHASES, growing, laws
+from lopsided.shape.laws import AsIs, Temperature
+from lopsided.shape.phases import Phases
+from lopsided.shape.shape import Shape
 
-EXPONENTS = (0.5, 1.0, 1.5)
-PHASES, SMALLEST, LARGEST = 6, 1 / 320, 1 / 50
-"""Phases of growing subsets, and the shares of all samples seen that the first and the last one have (paper C)."""
 EIGHTH = Phases((1.0,), (0.125,))
 
 
@@ -23,20 +19,15 @@ def candidates(groups: Groups | int, total: int) -> dict[str, Shape]:
     """
     if total < PHASES:
         raise InputError(f"total = {total}: samples of a run, at least {PHASES}")
-    until = tuple(float(x) for x in np.linspace(0, 1, PHASES + 1)[1:])
-    growing = Phases(until, tuple(float(x) for x in np.geomspace(SMALLEST, LARGEST, PHASES)), of="run")
-    small: dict[str, Shape] = {"growing subsets": growing, "1/8 of the data, repeated": EIGHTH}
+    small: dict[str, Shape] = {GROWING: growing(), "1/8 of the data, repeated": EIGHTH}
     if isinstance(groups, int):
         return {"as is": Phases((1.0,), (1.0,)), **small}
-    laws: dict[str, Shape] = {"as is": AsIs(), "uniform": Uniform(), "temperature 2": Temperature(2.0)}
-    laws |= {f"power law {alpha:g}": PowerLaw(alpha) for alpha in EXPONENTS}
+    tried = {"as is": AsIs(), **laws(), "temperature 2": Temperature(2.0)}
     if len({*groups.size.tolist()}) == 1:  # all skills have as many examples
-        del laws["as is"], laws["temperature 2"]
-    anneal = Anneal(1.5, 0.0, begin=0.0, finish=0.5)
-    before = next(iter(laws.values()))
+        del tried["as is"], tried["temperature 2"]
+    before = next(iter(tried.values()))
     return {
-        **laws,
-        "annealed 1.5 to 0 in half of the run": anneal,
+        **tried,
         **{name: before & subset for name, subset in small.items()},
-        "annealed, growing subsets": anneal & growing,
+        "annealed, growing subsets": FALLING & small[GROWING],
     }

@@ -9,8 +9,9 @@ import numpy as np
 
 from lopsided.core.errors import InputError
 from lopsided.data.groups import Groups
-from lopsided.data.shapes import Product, Shape, Weights
 from lopsided.data.stream import Stream
+from lopsided.shape.laws import Weights
+from lopsided.shape.shape import Shape, factors
 
 FEW = 0.02
 MANY = 10**6
@@ -125,8 +126,7 @@ def _missing(stream: Stream, groups: Groups, share: np.ndarray, expected: np.nda
     if hardly.any():
         said = f"warning: {hardly.sum():,} of {groups.n_skills:,} skills are expected less than once"
         lines.append(f"{said}: {_names(groups, hardly)}")
-    factors = stream.shape.factors if isinstance(stream.shape, Product) else (stream.shape,)
-    for factor in factors:
+    for factor in factors(stream.shape):
         if isinstance(factor, Weights) and isinstance(factor.given, Mapping):
             left_out = np.array([name not in factor.given for name in groups.names])
             if left_out.any():

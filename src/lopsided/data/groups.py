@@ -110,6 +110,16 @@ class Groups:
         names = words_of(self.names)
         return names if self.uses is None else self.uses.ident(names)
 
+    def ranks(self, by: str, seed: int) -> np.ndarray:
+        """(R,) rank of each skill, from 1: `by` frequency (the most frequent first), at random, or as given."""
+        number = np.arange(self.n_skills)
+        if by == "given":
+            return number + 1.0
+        first = -self.size if by == "frequency" else bits(key(seed, "rank order"), number.astype(U))
+        found = np.empty(self.n_skills)
+        found[np.lexsort((number, first))] = number + 1.0
+        return found
+
     def occurrences(self, cell_weights: np.ndarray) -> np.ndarray:
         """(R,) share of each skill among the skills that samples need, where cells come as often as
         `cell_weights`."""

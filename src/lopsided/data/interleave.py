@@ -10,10 +10,11 @@ import numpy as np
 
 from lopsided.core.errors import InputError
 from lopsided.data.groups import Groups
-from lopsided.data.shapes import Shape, Uniform
 from lopsided.data.stream import Stream
 from lopsided.data.view import View
 from lopsided.data.words import key, word
+from lopsided.shape.laws import Uniform
+from lopsided.shape.shape import Shape
 
 
 class Interleaved:

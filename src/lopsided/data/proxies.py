@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lopsided.core.errors import InputError
-from lopsided.data.phases import Phases
 from lopsided.data.stream import Stream
+from lopsided.shape.phases import Phases
 
 
 def proxy(stream: Stream, fraction: float) -> Stream:

@@ -8,9 +8,10 @@ import numpy as np
 
 from lopsided.core.errors import InputError
 from lopsided.data.groups import Groups
-from lopsided.data.phases import Phases
-from lopsided.data.shapes import AsIs, Product, Shape, Uniform
 from lopsided.data.words import U, bits, key, unit
+from lopsided.shape.laws import AsIs, Uniform
+from lopsided.shape.phases import Phases
+from lopsided.shape.shape import Shape, factors
 
 ROUNDS = 500
 CLOSE = 1e-6
@@ -91,7 +92,7 @@ def _weights(groups: Groups | int, shape: Shape, begins: np.ndarray, ends: np.nd
 
 def _require_no_law(shape: Shape) -> None:
     """Raise `InputError` for a law over skills where there are none."""
-    for factor in shape.factors if isinstance(shape, Product) else (shape,):
+    for factor in factors(shape):
         if not isinstance(factor, AsIs | Uniform | Phases):
             raise InputError(f"shape: {factor!r} is a law over skills; give Groups(labels), not a number of examples")
 

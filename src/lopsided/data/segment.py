@@ -12,9 +12,9 @@ from lopsided.data.epochs import Epochs, OneCell
 from lopsided.data.groups import Groups
 from lopsided.data.recent import Recent
 from lopsided.data.schedule import Schedule, schedule
-from lopsided.data.shapes import Shape
 from lopsided.data.turns import KEPT, KEPT_EXAMPLES, Carried, Turns
 from lopsided.data.words import U, below, bits, key, unit
+from lopsided.shape.shape import Shape
 
 
 class Standing(NamedTuple):

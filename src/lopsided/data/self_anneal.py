@@ -8,14 +8,13 @@ import numpy as np
 
 from lopsided.core.errors import InputError
 from lopsided.data.groups import Groups
-from lopsided.data.shapes import By, PowerLaw
 from lopsided.data.steered import Decision, Steered, require_share
 from lopsided.data.stream import Stream
+from lopsided.shape import rules
+from lopsided.shape.laws import By, PowerLaw
 
 LEVELS = 31
 """Exponents between `start` and 0 that the law may have."""
-SLOWER = 4.0
-"""The exponent moves this many times more slowly than the running mean: as in `lopsided.skills.self_annealed`."""
 
 
 class SelfAnneal(Steered):
@@ -62,9 +61,8 @@ class SelfAnneal(Steered):
         `InputError` for what is no share of right answers."""
         require_share(accuracy)
         right = (float(accuracy) - self.chance) / (1 - self.chance)
-        self._right += (right - self._right) / self.window
-        moved = self._exponent - self.start * (self._right - self.goal) / (SLOWER * self.window)
-        self._exponent = min(max(moved, 0.0), self.start)
+        rule = rules.SelfAnneal(self.start, self.goal, self.window)
+        self._exponent, self._right = map(float, rule.after(self._exponent, self._right, right, np))
         level = round((1 - self._exponent / self.start) * (LEVELS - 1))
         return None if level == self.current else (self.position, level)
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from lopsided.core.errors import InputError
-from lopsided.data.shapes import Shape
+from lopsided.shape.shape import Shape
 
-VERSION = 3
+VERSION = 4
 """Version of the order of samples: streams of another version put other examples at the same positions."""
 
 

@@ -20,8 +20,8 @@ from lopsided.data.permutation import LARGEST
 from lopsided.data.recent import Recent
 from lopsided.data.schedule import Schedule
 from lopsided.data.segment import Segment, Settings
-from lopsided.data.shapes import Shape
 from lopsided.data.words import bits, key
+from lopsided.shape.shape import Shape, as_shape
 
 AHEAD = 4096
 """Small requests are answered from so many positions, made at once."""
@@ -53,7 +53,7 @@ class Stream:
         cap: float | None = None,
         replacement: bool = False,
     ):
-        settings = Settings(_sound(groups), shape, 0, total, cap)
+        settings = Settings(_sound(groups), as_shape(shape), 0, total, cap)
         _require(settings)
         self.seed, self.replacement = int(seed), bool(replacement)
         self.segments: tuple[Segment, ...] = (
@@ -91,7 +91,7 @@ class Stream:
         last = self.segments[-1].settings
         settings = Settings(
             last.groups if groups is None else _sound(groups),
-            last.shape if shape is None else shape,
+            last.shape if shape is None else as_shape(shape),
             at,
             last.total if total is None else total,
             last.cap if cap is None else cap,
@@ -281,8 +281,6 @@ def _sound(groups: Groups | int) -> Groups | int:
 
 
 def _require(settings: Settings) -> None:
-    if not isinstance(settings.shape, Shape):
-        raise InputError(f"shape: {settings.shape!r} is none; valid are the classes of lopsided.data, joined with &")
     total = settings.total
     if not isinstance(total, (int, np.integer)) or not 1 <= total < LONGEST:
         raise InputError(f"total = {total!r}: samples of the run, between 1 and 2^50")

@@ -8,8 +8,8 @@ import numpy as np
 
 from lopsided.core.errors import InputError
 from lopsided.data.groups import Groups
-from lopsided.data.shapes import Shape
 from lopsided.data.stream import Stream
+from lopsided.shape.shape import Shape
 
 MANY = 10**6
 """Length of the run over which a law that moves is averaged, in samples; as in `describe`."""

@@ -21,11 +21,8 @@ from lopsided.core.shapes import has_accuracy
 from lopsided.core.task import LossName, Task
 from lopsided.numerics.means import RunningMean
 from lopsided.plans.simple import MiniBatches, Size
-
-AS_GOOD = 1e-6
-"""Accuracies are means of rounded numbers: one that is lower by this share is as good."""
-SMALLEST, LARGEST = 1 / 320, 1 / 50
-"""Shares of the online run's data in the first and the last phase."""
+from lopsided.shape.candidates import LARGEST, SMALLEST
+from lopsided.shape.rules import subset_over
 
 
 class Memory(NamedTuple):
@@ -97,8 +94,7 @@ class AutoSchedule(MiniBatches, FixedSets, Remembers):
         epoch = jnp.array([-(-n // self.batch) for n in self.sizes()], jnp.int32)[memory.phase]
         steps, right = memory.steps + 1, memory.right.plus(accuracy)
         over = steps % epoch == 0
-        learned = right.mean >= self.accuracy * (1 - AS_GOOD)
-        on = over & (learned | (steps // epoch >= self.epochs)) & (memory.phase < self.phases - 1)
+        on = subset_over(steps, epoch, right.mean, self.accuracy, self.epochs) & (memory.phase < self.phases - 1)
         return Memory(
             memory.phase + on,
             jnp.where(on, 0, steps),

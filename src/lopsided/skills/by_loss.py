@@ -1,21 +1,20 @@
 """Laws that give each skill a frequency by its own loss: what reweighting methods do with domains or examples.
 
-They are here to be compared with: prioritised sampling (Schaul et al. 2016, for skills in place of single samples), and
-group distributionally robust optimisation (Sagawa et al. 2020; DoReMi, Xie et al. 2023, finds its weights so). Both
-begin with uniform skills, and keep the share `floor` of every batch uniform.
+They are here to be compared with: the rules are those of `lopsided.shape.rules`, which `lopsided.data` follows, too.
+Both begin with uniform skills, and keep the share `floor` of every batch uniform.
 """
 
 from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 from pydantic import Field
 
 from lopsided.core.skills import Listens, Skills
+from lopsided.shape import rules
 from lopsided.skills.listening import Listening, Told
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -78,20 +77,20 @@ class LossProportionalSchedule(_LossProportional, Listening):
 
     by_skill = True
 
+    @property
+    def rule(self) -> rules.LossProportional:
+        return rules.LossProportional(self.power, self.floor, self.window)
+
     def begin(self) -> Sums:
-        return Sums(jnp.zeros(len(self.ones), jnp.float32), jnp.zeros(len(self.ones), jnp.float32))
+        return Sums(*self.rule.init(len(self.ones), jnp))
 
     def after(self, heard: Sums, told: Told) -> Sums:
-        kept = 1 - 1 / self.window
-        return Sums(kept * heard.loss + told.loss, kept * heard.count + told.count)
+        return Sums(*self.rule.after(heard.loss, heard.count, told.loss, told.count))
 
     def frequency(self, progress: Any, heard: Sums | tuple[()] = ()) -> Float[Array, " R"]:
         if not isinstance(heard, Sums):
             return jnp.asarray(self.ones) / len(self.ones)
-        tiny = 1e-6
-        whole = (heard.loss.sum() + tiny) / (heard.count.sum() + tiny)
-        mean = (heard.loss + whole) / (heard.count + 1)  # one sample of average loss: a skill that was not seen counts
-        return _mixed(self.power * jnp.log(mean + tiny), self.floor)
+        return self.rule.law(heard.loss, heard.count, jnp)
 
     def metrics(self, heard: Any) -> dict[str, Array]:
         return _metrics(self.frequency(0.0, heard))
@@ -102,19 +101,18 @@ class GroupDROSchedule(_GroupDRO, Listening):
 
     by_skill = True
 
+    @property
+    def rule(self) -> rules.GroupDRO:
+        return rules.GroupDRO(self.rate, self.floor)
+
     def begin(self) -> Float[Array, " R"]:
-        return jnp.zeros(len(self.ones), jnp.float32)
+        return self.rule.init(len(self.ones), jnp)
 
     def after(self, heard: Float[Array, " R"], told: Told) -> Float[Array, " R"]:
-        moved = heard + self.rate * told.loss / jnp.maximum(told.count, 1)
-        return moved - moved.max()
+        return self.rule.after(heard, told.loss, told.count, jnp)
 
     def frequency(self, progress: Any, heard: Any = ()) -> Float[Array, " R"]:
-        return _mixed(self.begin() if isinstance(heard, tuple) else heard, self.floor)
+        return self.rule.law(self.begin() if isinstance(heard, tuple) else heard, jnp)
 
     def metrics(self, heard: Any) -> dict[str, Array]:
         return _metrics(self.frequency(0.0, heard))
-
-
-def _mixed(logits: Float[Array, " R"], floor: Any) -> Float[Array, " R"]:
-    return (1 - floor) * jax.nn.softmax(logits) + floor / len(logits)

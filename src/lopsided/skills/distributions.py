@@ -1,40 +1,57 @@
-"""Skill-frequency distributions (how often the skill of each rank occurs)."""
+"""Skill-frequency distributions as a spec's JSON names them. What they are is said once, in `lopsided.shape`."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field, SerializeAsAny, model_validator
 
 from lopsided.core.errors import InputError
-from lopsided.core.skills import Skills
-from lopsided.skills.schedule import SkillSchedule, plain
+from lopsided.core.one_of import part_of
+from lopsided.core.skills import Listens, Skills
+from lopsided.shape import laws
+from lopsided.shape.blend import Blend as BlendOf
+from lopsided.shape.path import heavy_ranks
+from lopsided.shape.shape import Product as ProductOf
+from lopsided.shape.shape import Shape
+from lopsided.skills.schedule import SkillSchedule
 
 Exponent = Annotated[float, Field(ge=0, le=20)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class Uniform(Skills):
+class Shaped(Skills):
+    """A law that depends on the rank and on the time alone."""
+
+    @abstractmethod
+    def law(self) -> Shape:
+        """The law as a shape, which `lopsided.data` takes, too."""
+
+    def schedule(self, n_skills: int) -> SkillSchedule:
+        return SkillSchedule(*self.law().path(n_skills))
+
+
+class Uniform(Shaped):
     """Every skill equally often."""
 
     name: Literal["uniform"] = "uniform"
 
-    def schedule(self, n_skills: int) -> SkillSchedule:
-        return plain(n_skills, 0.0)
+    def law(self) -> Shape:
+        return laws.Uniform()
 
 
-class PowerLaw(Skills):
+class PowerLaw(Shaped):
     """p_i = i^-alpha / H_{n,alpha} for rank i; alpha = 0 is exactly uniform."""
 
     name: Literal["power-law"] = "power-law"
     alpha: Exponent
 
-    def schedule(self, n_skills: int) -> SkillSchedule:
-        return plain(n_skills, self.alpha)
+    def law(self) -> Shape:
+        return laws.PowerLaw(self.alpha)
 
 
-class BinnedPowerLaw(Skills):
+class BinnedPowerLaw(Shaped):
     """Ranks cut into `bins` bins of equal size; bin b has total mass proportional to b^-alpha, uniform inside.
 
     `bins` = number of skills is exactly `PowerLaw`. Where `bins` does not divide the number of skills, the first bins
@@ -45,16 +62,26 @@ class BinnedPowerLaw(Skills):
     alpha: Exponent
     bins: Annotated[int, Field(ge=1)]
 
-    def schedule(self, n_skills: int) -> SkillSchedule:
-        if self.bins > n_skills:
-            raise InputError(f"skills.bins = {self.bins}: at most the number of skills, {n_skills}")
-        parts = np.array_split(np.arange(n_skills), self.bins)
-        number = np.concatenate([np.full(len(part), b + 1.0) for b, part in enumerate(parts)])
-        size = np.concatenate([np.full(len(part), float(len(part))) for part in parts])
-        return SkillSchedule(self.alpha, self.alpha, 0.0, 1.0, np.log(number), np.log(size))
+    def law(self) -> Shape:
+        return laws.Binned(self.alpha, self.bins)
 
 
-class TwoLevel(Skills):
+class Moving(Shaped):
+    """A law that moves between two shares of training, its fields `begin` and `finish`. (Each class declares them where
+    they belong in the order in which a command line gives them.)"""
+
+    if TYPE_CHECKING:
+        begin: float
+        finish: float
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Moving:
+        if self.finish <= self.begin:
+            raise InputError(f"finish = {self.finish}: above begin = {self.begin}")
+        return self
+
+
+class TwoLevel(Moving):
     """A share `heavy` of the skills (at least one of them) has the mass `mass`, all others share the rest.
 
     Between the shares `begin` and `finish` of training the law fades to uniform if `end` is 0: p_r(t) is proportional
@@ -68,26 +95,15 @@ class TwoLevel(Skills):
     begin: Share = 0.0
     finish: Share = 1.0
 
-    @model_validator(mode="after")
-    def _ordered(self) -> TwoLevel:
-        if self.finish <= self.begin:
-            raise InputError(f"finish = {self.finish}: above begin = {self.begin}")
-        return self
-
     def number(self, n_skills: int) -> int:
         """How many of `n_skills` are heavy."""
-        return min(max(1, round(self.heavy * n_skills)), n_skills - 1)
+        return heavy_ranks(n_skills, self.heavy)
 
-    def schedule(self, n_skills: int) -> SkillSchedule:
-        if n_skills < 2:
-            raise InputError("skills: two levels take at least two skills")
-        heavy = self.number(n_skills)
-        p = np.full(n_skills, (1 - self.mass) / (n_skills - heavy))
-        p[:heavy] = self.mass / heavy
-        return SkillSchedule(1.0, self.end, self.begin, self.finish, -np.log(p), np.zeros(n_skills))
+    def law(self) -> Shape:
+        return laws.TwoLevel(self.heavy, self.mass, self.end, self.begin, self.finish)
 
 
-class Annealed(Skills):
+class Annealed(Moving):
     """A power law whose exponent moves linearly from `start` to `end` between two shares of training."""
 
     name: Literal["annealed"] = "annealed"
@@ -96,11 +112,58 @@ class Annealed(Skills):
     begin: Share = 0.2
     finish: Share = 0.9
 
-    @model_validator(mode="after")
-    def _ordered(self) -> Annealed:
-        if self.finish <= self.begin:
-            raise InputError(f"finish = {self.finish}: above begin = {self.begin}")
-        return self
+    def law(self) -> Shape:
+        return laws.Anneal(self.start, self.end, self.begin, self.finish)
 
-    def schedule(self, n_skills: int) -> SkillSchedule:
-        return plain(n_skills, self.start, self.end, self.begin, self.finish)
+
+class Weights(Shaped):
+    """Given weights, one for each rank."""
+
+    name: Literal["weights"] = "weights"
+    given: Annotated[tuple[Annotated[float, Field(gt=0)], ...], Field(min_length=1)]
+
+    def law(self) -> Shape:
+        return laws.Weights(self.given)
+
+
+def _no_listener(law: Skills) -> Shape:
+    if isinstance(law, Listens) or not isinstance(law, Shaped):
+        raise InputError(f"skills {law.name!r}: a law that listens to training is not joined with others")
+    return law.law()
+
+
+Law = Annotated[SerializeAsAny[Skills], part_of("skills")]
+
+
+class Product(Shaped):
+    """Frequencies of several laws multiplied; those that move do so between the same shares of training."""
+
+    name: Literal["product"] = "product"
+    factors: Annotated[tuple[Law, ...], Field(min_length=2)]
+
+    def law(self) -> Shape:
+        return ProductOf(tuple(map(_no_listener, self.factors)))
+
+
+class Temperature(Shaped):
+    """p^(1/T) of another law: a large T is nearly uniform."""
+
+    name: Literal["temperature"] = "temperature"
+    T: Annotated[float, Field(gt=0)]
+    of: Law
+
+    def law(self) -> Shape:
+        return laws.Temperature(self.T, _no_listener(self.of))
+
+
+class Blend(Moving):
+    """From law `a` to law `b` between two shares of training: p proportional to a^(1 - f) b^f, f from 0 to 1."""
+
+    name: Literal["blend"] = "blend"
+    a: Law
+    b: Law
+    begin: Share = 0.0
+    finish: Share = 1.0
+
+    def law(self) -> Shape:
+        return BlendOf(_no_listener(self.a), _no_listener(self.b), self.begin, self.finish)

@@ -19,11 +19,10 @@ from jaxtyping import Array, Float
 from pydantic import Field
 
 from lopsided.core.skills import Listens, Skills
+from lopsided.shape import rules
 from lopsided.skills.distributions import Exponent
 from lopsided.skills.listening import Listening, Told
 
-SLOWER = 4.0
-"""The exponent moves this many times more slowly than the running mean, or the two would swing."""
 HALVINGS = 30
 
 
@@ -69,9 +68,8 @@ class SelfAnnealedSchedule(_SelfAnnealed, Listening):
 
     def after(self, heard: Heard, told: Told) -> Heard:
         """After a step on whose batch accuracy above chance was `told.right`."""
-        running = heard.right + (told.right - heard.right) / self.window
-        moved = heard.exponent - self.start * (running - self.goal) / (SLOWER * self.window)
-        return Heard(jnp.clip(moved, 0.0, self.start), running)
+        rule = rules.SelfAnneal(self.start, self.goal, self.window)
+        return Heard(*rule.after(heard.exponent, heard.right, told.right, jnp))
 
     def exponent(self, progress: Any, heard: Heard | tuple[()] = ()) -> Any:
         """alpha of a member that has heard this; of one that has heard nothing, `start`."""

@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 
 from lopsided.core.errors import InputError
-from lopsided.data.shapes import Shape, require_until
+from lopsided.shape.laws import require_until
+from lopsided.shape.shape import Shape
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,17 @@
-"""Laws that move from one to another while a model trains."""
+"""From one law to another while a model trains."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from lopsided.core.errors import InputError
-from lopsided.data.groups import Groups
-from lopsided.data.shapes import By, PowerLaw, Shape, require_exponent, require_ranks
-
-STAGES = 64
-"""A law that moves does so in so many steps."""
+from lopsided.shape.laws import STAGES, require_law, require_way, steps
+from lopsided.shape.path import Path, between
+from lopsided.shape.shape import Shape, Skilled
 
 
 @dataclass(frozen=True)
@@ -33,10 +32,9 @@ class Blend(Shape):
     linear: bool = False
 
     def __post_init__(self) -> None:
-        for law in (self.a, self.b):
-            if not isinstance(law, Shape) or law.has_subsets:
-                raise InputError(f"blend: {law!r} is no law over skills; subsets are joined with &")
-        _require_way(self.begin, self.finish)
+        require_law(self.a)
+        require_law(self.b)
+        require_way(self.begin, self.finish)
         if self.course is not None:  # kept as numbers, so that a stream's name is of them
             middles = (np.arange(STAGES) + 0.5) / STAGES
             try:
@@ -53,15 +51,27 @@ class Blend(Shape):
         return self.a.reads_sizes or self.b.reads_sizes
 
     def edges(self) -> Sequence[float]:
-        own = {0.0, *np.linspace(self.begin, self.finish, STAGES + 1).tolist()} - {1.0}
-        return sorted({*own, *self.a.edges(), *self.b.edges()})
+        return sorted({*steps(self.begin, self.finish), *self.a.edges(), *self.b.edges()})
 
-    def weights(self, groups: Groups, begin: float, end: float, seed: int) -> np.ndarray:
+    def weights(self, groups: Skilled, begin: float, end: float, seed: int) -> np.ndarray:
         a, b = (_summing_to_one(law, groups, begin, end, seed) for law in (self.a, self.b))
         f = self._moved((begin + end) / 2)
         if self.linear:
             return (1 - f) * a + f * b
         return a if f == 0 else b if f == 1 else a ** (1 - f) * b**f
+
+    def _require_straight(self) -> None:
+        if self.linear or self.course is not None:
+            raise InputError("blend: in a spec, p ∝ a^(1 - f) b^f with f from 0 to 1 along a straight line")
+
+    def path(self, n_skills: int) -> Path:
+        self._require_straight()
+        return between(self.a.path(n_skills), self.b.path(n_skills), self.begin, self.finish)
+
+    def in_spec(self) -> dict[str, Any]:
+        self._require_straight()
+        laws = {"a": self.a.in_spec(), "b": self.b.in_spec()}
+        return {"name": "blend", **laws, "begin": self.begin, "finish": self.finish}
 
     def _moved(self, at: float) -> float:
         way = float(np.clip((at - self.begin) / (self.finish - self.begin), 0, 1))
@@ -70,7 +80,7 @@ class Blend(Shape):
         return float(np.asarray(self.course)[min(STAGES - 1, int(way * STAGES))])
 
 
-def _summing_to_one(law: Shape, groups: Groups, begin: float, end: float, seed: int) -> np.ndarray:
+def _summing_to_one(law: Shape, groups: Skilled, begin: float, end: float, seed: int) -> np.ndarray:
     found = law.weights(groups, begin, end, seed)
     found = groups.size.astype(float) if found is None else np.asarray(found, float)
     found = np.where(groups.size > 0, found, 0.0)
@@ -78,38 +88,3 @@ def _summing_to_one(law: Shape, groups: Groups, begin: float, end: float, seed: 
         raise InputError(f"blend: {law!r} leaves no skill that has examples a weight")
     found = found / found.max()
     return found / found.sum()
-
-
-@dataclass(frozen=True)
-class Anneal(Shape):
-    """A power law whose exponent moves linearly from `start` to `end` between two shares of the run: a `Blend` of two
-    power laws."""
-
-    start: float = 1.5
-    end: float = 0.0
-    begin: float = 0.2
-    finish: float = 0.9
-    by: By = "frequency"
-
-    reads_sizes = property(lambda self: self.by == "frequency")
-
-    def __post_init__(self) -> None:
-        require_exponent("start", self.start)
-        require_exponent("end", self.end)
-        require_ranks(self.by)
-        _require_way(self.begin, self.finish)
-
-    @property
-    def _blend(self) -> Blend:
-        return Blend(PowerLaw(self.start, self.by), PowerLaw(self.end, self.by), self.begin, self.finish)
-
-    def edges(self) -> Sequence[float]:
-        return self._blend.edges()
-
-    def weights(self, groups: Groups, begin: float, end: float, seed: int) -> np.ndarray:
-        return self._blend.weights(groups, begin, end, seed)
-
-
-def _require_way(begin: float, finish: float) -> None:
-    if not 0 <= begin < finish <= 1:
-        raise InputError(f"begin = {begin}, finish = {finish}: valid is 0 <= begin < finish <= 1")
