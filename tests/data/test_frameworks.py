@@ -356,6 +356,58 @@ def test_grain(tmp_path):
     assert (np.concatenate([np.asarray(b) for b in other]) == EXPECTED[37 * BATCH :]).all()
 
 
+def test_grain_reads_several_data_sets():
+    grain = pytest.importorskip("grain")
+    labels = np.repeat(np.arange(3), (10, 20, 30))
+    mixed = ld.Stream(ld.Groups(labels), ld.Uniform(), 90)
+    sources = [grain.MapDataset.range(n).map(lambda i, k=k: (k, i)) for k, n in enumerate((10, 20, 30))]
+    found = list(grain.MapDataset.select_from_datasets(sources, ld.GrainSelection(mixed, (10, 20, 30))))
+    index = mixed.at(range(90))
+    assert found == [(int(labels[i]), int(i - (0, 10, 30)[labels[i]])) for i in index]
+    with pytest.raises(InputError, match="60 examples"):
+        ld.GrainSelection(mixed, (10, 20))
+
+
+def _grpo(folder, resume=None):
+    """The prompts of each step of a run of TRL's GRPOTrainer, four answers each, saved after every second step."""
+    from datasets import Dataset
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+    from trl import GRPOConfig, GRPOTrainer
+
+    torch.manual_seed(0)
+    words = {word: i for i, word in enumerate(["<pad>", "<eos>", *"0123456789"])}
+    by_word = Tokenizer(models.WordLevel(words))
+    by_word.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=by_word, pad_token="<pad>", eos_token="<eos>")
+    small = {"hidden_size": 8, "intermediate_size": 8, "num_attention_heads": 1, "num_key_value_heads": 1}
+    prompts = Dataset.from_dict({"prompt": [f"{i % 10} {i // 10}" for i in range(60)], "number": list(range(60))})
+    harder = ld.Blend(ld.Weights([1, 4]), ld.Weights([4, 1]))
+    order, seen = ld.Stream(ld.Groups(np.arange(60) % 2), harder, 12), []
+
+    def reward(completions, number, **_):
+        seen.append(number)
+        return [float(len(set(text))) for text in completions]
+
+    shared = {"max_steps": 6, "per_device_train_batch_size": 8, "num_generations": 4, "max_completion_length": 2}
+    args = GRPOConfig(
+        folder, shuffle_dataset=False, use_cpu=True, bf16=False, save_steps=2, report_to=[], disable_tqdm=True, **shared
+    )
+    model = Qwen2ForCausalLM(Qwen2Config(vocab_size=len(words), num_hidden_layers=1, **small))
+    data = ld.select(prompts, order)
+    trainer = GRPOTrainer(model, reward, args=args, train_dataset=data, processing_class=tokenizer)
+    trainer.train(resume_from_checkpoint=resume)
+    return seen, order.at(range(12)).tolist()
+
+
+def test_trl_answers_each_prompt_of_the_order_and_goes_on_from_a_checkpoint(tmp_path):
+    pytest.importorskip("trl")
+    seen, order = _grpo(str(tmp_path))
+    assert seen == [[i for i in order[2 * s : 2 * s + 2] for _ in range(4)] for s in range(6)]
+    again, _ = _grpo(str(tmp_path), resume=str(tmp_path / "checkpoint-4"))
+    assert again == seen[4:]
+
+
 def test_grain_goes_on_with_four_ranks_where_two_were():
     pytest.importorskip("grain")
     import grain
