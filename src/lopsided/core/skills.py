@@ -20,5 +20,5 @@ class Skills(Part):
 class Listens:
     """A distribution that depends on how training goes. Its feedback is part of the member's training state."""
 
-    by_skill: ClassVar[bool] = False
+    hears_skills: ClassVar[bool] = False
     """Whether the distribution needs the loss of each skill, which the exact loss does not tell."""

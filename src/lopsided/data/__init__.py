@@ -21,6 +21,7 @@ from lopsided.data.auto_schedule import AutoSchedule
 from lopsided.data.buckets import Bucketed
 from lopsided.data.by_loss import GroupDRO, LossProportional
 from lopsided.data.candidates import candidates
+from lopsided.data.contrast_anneal import ContrastAnneal
 from lopsided.data.describe import effective_share, exponent, samples_for
 from lopsided.data.groups import Groups
 from lopsided.data.hugging_face import select
@@ -49,6 +50,7 @@ __all__ = [
     "Binned",
     "Blend",
     "Bucketed",
+    "ContrastAnneal",
     "Curriculum",
     "Feed",
     "GrainSelection",

@@ -1,4 +1,4 @@
-"""Frequencies of your own skills that follow your model's losses: what reweighting methods do with domains."""
+"""Frequencies of your own skills that follow your model's losses."""
 
 from __future__ import annotations
 
@@ -16,13 +16,16 @@ from lopsided.data.stream import Stream
 from lopsided.data.view import BatchSampler
 from lopsided.shape import rules
 from lopsided.shape.laws import Uniform, Weights
+from lopsided.shape.shape import Shape
 
+UNIFORM = Uniform()
+NO_GROUPS = "groups: valid are Groups(labels), whose skills have losses of their own"
 LawChange = tuple[int, list[float]] | None
 """(first position, frequencies of all skills from there on), or nothing to change."""
 
 
 class ByLoss(BatchSampler):
-    """Batches by a law over skills that begins uniform, and follows the losses that are reported.
+    """Batches by a law over skills that follows the losses that are reported.
 
     `report` on rank 0 after every step, `follow` on all ranks before the next batch; save rank 0's state. The law
     changes after every `every` reports, and a state holds a line for each change. The visits of examples go on.
@@ -33,17 +36,19 @@ class ByLoss(BatchSampler):
         groups: Groups,
         total: int,
         batch: int,
-        rule: tuple[float, ...],
+        rule: tuple[Any, ...],
         every: int = 50,
         seed: int = 0,
         rank: int = 0,
         world: int = 1,
+        first: Shape = UNIFORM,
     ):
+        """`first`: the law before the first change."""
         if not isinstance(groups, Groups):
-            raise InputError("groups: valid are Groups(labels), whose skills have losses of their own")
+            raise InputError(NO_GROUPS)
         if not isinstance(every, (int, np.integer)) or every < 1:
             raise InputError(f"every = {every!r}: reports between two changes of the law, at least 1")
-        self._first = Stream(groups, Uniform(), total, seed)
+        self._first = Stream(groups, first, total, seed)
         super().__init__(self._first, batch, rank, world)
         self.groups, self.rule, self.every = groups, rule, int(every)
         self.restart()
@@ -63,7 +68,11 @@ class ByLoss(BatchSampler):
     @property
     def frequencies(self) -> np.ndarray:
         """(R,) how often each skill is drawn now, in the order of `groups.names`."""
-        return np.array(self.log[-1][1]) if self.log else np.full(self.groups.n_skills, 1 / self.groups.n_skills)
+        if self.log:
+            return np.array(self.log[-1][1])
+        found = self._first.shape.weights(self.groups, 0.0, 0.0, self._first.seed)
+        assert found is not None
+        return found / found.sum()
 
     def report(self, indices: ArrayLike, losses: ArrayLike) -> LawChange:
         """Hear the losses (B,) of the examples `indices` (B,) of a step, those of all ranks. The next law, or None

@@ -186,7 +186,7 @@ class PopulationEnsemble(EnsembleEngine):
         refuse_samples(spec)
         spec.task.check_exact_loss(spec.model, spec.loss)
         listens = spec.skills if isinstance(spec.skills, Listens) else None
-        if listens is not None and (listens.by_skill or not isinstance(spec.task, ExactAgreement)):
+        if listens is not None and (listens.hears_skills or not isinstance(spec.task, ExactAgreement)):
             raise InputError(f"skills: {spec.skills.name!r} needs samples, or a task whose accuracy has a formula")
         if _plan(spec).dynamics == "flow" and not is_constant(spec.optimizer):
             raise InputError(

@@ -184,7 +184,7 @@ class SampledProgram(Program):
             self._batch(member._replace(train=train), further.plan.draw(key, t), law)
             for further, (train, key) in zip(streams_of(plan), member.streams, strict=True)
         ]
-        return train_step(state, batch, member.bound, t, others)
+        return train_step(state, batch, member.bound, t, others, member.order)
 
     def _batch(
         self, member: MemberContext, draw: Draw, law: SkillLaw | None, held: Batch | None = None

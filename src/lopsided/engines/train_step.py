@@ -20,15 +20,21 @@ from lopsided.skills.listening import Told
 
 
 def train_step(
-    state: State, batch: AnyBatch, member: BoundMember, step: Int[Array, ""], others: Sequence[AnyBatch] = ()
+    state: State,
+    batch: AnyBatch,
+    member: BoundMember,
+    step: Int[Array, ""],
+    others: Sequence[AnyBatch] = (),
+    order: Array | None = None,
 ) -> State:
-    """The state after one update on `batch`, and on a batch for each of the plan's further streams (`others`).
+    """The state after one update on `batch`, and on a batch for each of the plan's further streams (`others`). `order`,
+    (R,): the skill that holds each rank, for laws that hear of ranks.
 
     Pure. A member whose loss is not finite keeps its parameters from then on.
     """
     spec, listens = member.spec, member.listens
     remembers = spec.plan if isinstance(spec.plan, Remembers) else None
-    heeded = n_skills(spec.task) if listens is not None and listens.by_skill else 0
+    heeded = n_skills(spec.task) if listens is not None and listens.hears_skills else 0
     found = loss_and_grad(spec, state.params, batch, remembers is not None or listens is not None, heeded)
     value, grads = found.loss, found.grads
     for stream, other in zip(streams_of(spec.plan), others, strict=True):
@@ -40,7 +46,10 @@ def train_step(
     keep = lambda new, old: jnp.where(alive, new, old)  # noqa: E731
     params = jax.tree.map(keep, optax.apply_updates(state.params, updates), state.params)
     memory = () if remembers is None else jax.tree.map(keep, remembers.update(state.plan, found.accuracy), state.plan)
-    told = Told(above_chance(spec.task, found.accuracy), *found.by_skill)
+    apart = found.by_skill
+    if heeded and listens is not None and not listens.by_skill:
+        apart = tuple(sums[order] for sums in apart)
+    told = Told(above_chance(spec.task, found.accuracy), *apart)
     heard = () if listens is None else listens.after(state.heard, told)
     return State(
         params,

@@ -92,3 +92,40 @@ def subset_over(steps: Any, epoch: Any, mean: Any, goal: Any, epochs: Any) -> An
     epoch of `epoch` steps whose mean accuracy was `mean`, if that reached `goal`, or after `epochs` epochs."""
     learned = mean >= goal * (1 - AS_GOOD)
     return (steps % epoch == 0) & (learned | (steps // epoch >= epochs))
+
+
+class Contrast(NamedTuple):
+    """An exponent that falls from `start` while a contrast of losses exceeds `goal`, and rises while it does not.
+
+    Let L be the running mean loss, T that of the samples that need a skill of the rarest share `tail` of the ranks, and
+    L_0 the loss at the start. The contrast is 1 - L / max(T, floor L_0). Let the learned skills hold the mass m of the
+    law, let a sample need k of them, and let a shortcut have loss S on every sample that is not known: then L = (1 -
+    m^k) S and T = S. The contrast is m^k, whatever the shortcut is worth, and without accuracy, chance or k. The floor
+    lets go in the end, when the tail is learned too.
+    """
+
+    start: Any
+    goal: Any
+    window: Any
+    floor: Any
+    tail: Any
+
+    def init(self, n_skills: int, xp: Any) -> tuple[Any, ...]:
+        """Exponent, (R,) sums of losses and of samples by rank, loss at the start, contrast, steps."""
+        none = xp.zeros(n_skills, xp.float32)
+        zero = xp.float32(0)
+        return xp.asarray(self.start, xp.float32), none, none, zero, zero, zero
+
+    def after(self, state: tuple[Any, ...], loss: Any, count: Any, xp: Any) -> tuple[Any, ...]:
+        """The state after a step with these sums by rank (R,)."""
+        exponent, losses, counts, first, _, steps = state
+        kept = 1 - 1 / self.window
+        losses, counts, steps = kept * losses + loss, kept * counts + count, steps + 1
+        mean = losses.sum() / xp.maximum(counts.sum(), TINY)
+        first = xp.where(steps <= self.window, mean, first)
+        rare = xp.where((xp.arange(len(losses)) + 0.5) / len(losses) > 1 - self.tail, 1.0, 0.0)
+        of_tail = ((rare * losses).sum() + mean) / ((rare * counts).sum() + 1)  # one sample of average loss
+        found = 1 - mean / xp.maximum(xp.maximum(of_tail, self.floor * first), TINY)
+        found = xp.where(steps > self.window, found, 0.0)
+        moved = exponent - self.start * (found - self.goal) / (SLOWER * self.window)
+        return xp.clip(moved, 0.0, self.start), losses, counts, first, found, steps

@@ -1,6 +1,7 @@
 """Skill distributions: how often each skill is drawn."""
 
 from lopsided.skills.by_loss import GroupDRO, LossProportional
+from lopsided.skills.contrast_annealed import ContrastAnnealed
 from lopsided.skills.distributions import (
     Annealed,
     BinnedPowerLaw,
@@ -18,6 +19,7 @@ __all__ = [
     "Annealed",
     "BinnedPowerLaw",
     "Blend",
+    "ContrastAnnealed",
     "GroupDRO",
     "LossProportional",
     "PowerLaw",

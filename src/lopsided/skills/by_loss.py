@@ -24,7 +24,7 @@ class LossProportional(Skills, Listens):
     """p_r proportional to (running mean loss of the samples that need skill r)^power, over about `window` steps; the
     share `floor` of the law is uniform. power = 0 is uniform, a large one trains the worst skill alone."""
 
-    by_skill: ClassVar[bool] = True
+    hears_skills: ClassVar[bool] = True
     name: Literal["loss-proportional"] = "loss-proportional"
     power: Annotated[float, Field(ge=-10, le=10)] = 1.0
     floor: Share = 0.1
@@ -38,7 +38,7 @@ class GroupDRO(Skills, Listens):
     """log w_r grows by `rate` times the mean loss of the samples of a batch that need skill r; p = w / sum(w), but for
     the share `floor`, which is uniform."""
 
-    by_skill: ClassVar[bool] = True
+    hears_skills: ClassVar[bool] = True
     name: Literal["group-dro"] = "group-dro"
     rate: Annotated[float, Field(ge=0, le=100)] = 0.01
     floor: Share = 0.1
@@ -75,6 +75,7 @@ def _metrics(p: Float[Array, " R"]) -> dict[str, Array]:
 class LossProportionalSchedule(_LossProportional, Listening):
     """`LossProportional` over skills 0..R-1."""
 
+    hears_skills = True
     by_skill = True
 
     @property
@@ -99,6 +100,7 @@ class LossProportionalSchedule(_LossProportional, Listening):
 class GroupDROSchedule(_GroupDRO, Listening):
     """`GroupDRO` over skills 0..R-1; it has heard logarithms of weights."""
 
+    hears_skills = True
     by_skill = True
 
     @property

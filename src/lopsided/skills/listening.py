@@ -15,7 +15,8 @@ class Told(NamedTuple):
     right: Float[Array, ""]
     """Accuracy above chance: 0 at chance, 1 where every answer is right."""
     loss: Any = None
-    """(R,) sum of the losses of the samples that need each skill; None for laws that hear no skill apart."""
+    """(R,) sum of the losses of the samples that need each skill (each rank's, for a law over ranks); None for laws
+    that hear no skill apart."""
     count: Any = None
     """(R,) how many samples need it."""
 
@@ -24,8 +25,10 @@ class Listening(ABC):
     """A distribution that moves with what a member has heard, which rides in the member's state."""
 
     __slots__ = ()
+    hears_skills: ClassVar[bool] = False
+    """Whether it is told the loss of each skill."""
     by_skill: ClassVar[bool] = False
-    """Whether it is told the loss of each skill, and gives frequencies of skills in place of ranks."""
+    """Whether it gives frequencies of skills in place of ranks."""
 
     @abstractmethod
     def begin(self) -> Any:
