@@ -16,11 +16,13 @@ extensions = [
     "sphinx-mathjax-offline",
     "recipe_pages",
     "spec_page",
+    "decision_page",
 ]
 html_theme = "furo"
 html_title = "lopsided"
 exclude_patterns = ["_build", "jupyter_execute", "rows"]
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
+myst_heading_anchors = 2
 nb_execution_mode = "off"
 nb_code_prompt_show = "Show the set-up"
 nb_code_prompt_hide = "Hide the set-up"

@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from verdict_picture import picture
+from verdict_picture import forests, picture
 
 from lopsided.claims.counts import counts as counted
 from lopsided.core.flat import flat as settings_by_path
@@ -190,6 +190,8 @@ def matrix(claims: dict[str, list[Claim]], runs: dict[str, Any]) -> str:
         "Every row was printed by `lopsided check --json` from stored rows: an effect with its 95 % interval, decided "
         "by the test that the recipe names. A verdict is about the sizes that were run.",
         _together(every),
+        "The same claims as effects, where they are ratios (below 1: the other way round); point at a line to read it.",
+        forests(_by_paper(claims)),
     ]
     for verdict in ORDER[:-1]:
         chosen = [c for c in every if c.verdict == verdict]
@@ -206,6 +208,15 @@ def matrix(claims: dict[str, list[Claim]], runs: dict[str, Any]) -> str:
     if waiting:
         text.append(f"## Not run yet ({counts['not run']})\n\n" + ", ".join(f"[{n}](recipes/{n}.md)" for n in waiting))
     return "\n\n".join(text) + "\n"
+
+
+def _by_paper(claims: dict[str, list[Claim]]) -> dict[str, list[Claim]]:
+    """Claims by the paper that their recipe is about, those of one paper alone."""
+    found: dict[str, list[Claim]] = {}
+    for name, recipe in registered("recipe").items():
+        if ": " in recipe.paper:
+            found.setdefault(recipe.paper, []).extend(claims.get(name, ()))
+    return dict(sorted(found.items()))
 
 
 def _together(every: list[Claim]) -> str:

@@ -57,6 +57,8 @@ def doc(cls: type) -> str:
 
 def fields(cls: Any) -> str:
     schema = cls.model_json_schema()
+    if "$ref" in schema:  # a law that holds laws
+        schema |= schema["$defs"][schema["$ref"].rpartition("/")[2]]
     required = set(schema.get("required", ()))
     rows = []
     for name, field in cls.model_fields.items():

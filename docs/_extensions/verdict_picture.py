@@ -5,18 +5,10 @@ from __future__ import annotations
 import html
 import math
 
+from lopsided.report.forest import COLOURS, WORDS, forest
 from lopsided.report.words import effect_text, setting_text
 from lopsided.stats.verdict import Claim
 
-# Of Okabe and Ito, told apart by all eyes.
-COLOURS = {
-    "holds": "#0072b2",
-    "contradicted": "#d55e00",
-    "negligible": "#f0c75e",
-    "inconclusive": "#b8b0a0",
-    "not run": "#e6e6e6",
-}
-WORDS = {"inconclusive": "open"}
 FAR = 10
 """A setting that is more than so many times smaller or larger than the paper's is far from it."""
 STYLE = """<style>
@@ -52,7 +44,8 @@ def picture(claims: dict[str, list[Claim]]) -> str:
 
 def _square(claim: Claim) -> str:
     verdict = WORDS.get(claim.verdict, claim.verdict)
-    said = f"{claim.claim}: {verdict}; {effect_text(claim)}; {setting_text(claim) or 'the setting of the paper'}"
+    ours = "our own claim" if claim.source == "own" else "the setting of the paper"
+    said = f"{claim.claim}: {verdict}; {effect_text(claim)}; {setting_text(claim) or ours}"
     kind = " ".join(filter(None, ["own" if claim.source == "own" else "", "far" if _far(claim) else ""]))
     colour = COLOURS[claim.verdict]
     return f'<i class="{kind}" style="background: {colour}" title="{html.escape(said, quote=True)}"></i>'
@@ -66,3 +59,9 @@ def _far(claim: Claim) -> bool:
         if numbers and abs(math.log(each.here / each.paper)) > math.log(FAR):
             return True
     return False
+
+
+def forests(papers: dict[str, list[Claim]]) -> str:
+    """The ratios of each paper's claims with their intervals, a picture a paper."""
+    drawn = [forest([c for c in claims if c.source == "paper"], paper) for paper, claims in papers.items()]
+    return "\n\n".join(f"```{{raw}} html\n{picture}\n```" for picture in filter(None, drawn))

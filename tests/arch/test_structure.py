@@ -68,7 +68,7 @@ def test_flags_are_frozen():
 
     flags = {}
     commands = ("list", "run", "sample", "cost", "advise", "explore", "worker", "report", "check", "query", "status")
-    for name in (*commands, "skills", "compact", "compare", "new", "doctor"):
+    for name in (*commands, "paper", "export", "skills", "compact", "compare", "new", "doctor"):
         collected = app[name].assemble_argument_collection()
         flags[name] = sorted(n for a in collected for n in a.names if n.startswith("-"))
     assert flags == {
@@ -102,6 +102,8 @@ def test_flags_are_frozen():
         "worker": ["--idle", "--out", "--stop"],
         "report": ["--out", "--output", "-o"],
         "check": ["--json", "--out", "--rows"],
+        "paper": ["--claims", "--figures", "--out", "--output", "--pdf", "--rows", "-o"],
+        "export": ["--claims", "--out", "--recipes", "--rows"],
         "query": ["--json", "--out"],
         "status": ["--json", "--out", "--times"],
         "compact": ["--json", "--out"],

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lopsided.advising.branches import branches_of
 from lopsided.core.errors import InputError
 from lopsided.core.spec import Spec
 from lopsided.data.candidates import candidates
@@ -35,6 +36,8 @@ class Question:
     """Names program, data and shapes: scores of other ones are never mixed in."""
     data: str = ""
     """How many rows and skills the table has, as a sentence; empty if there is no table."""
+    branches: Mapping[str, str] = field(default_factory=dict)
+    """Branches of "Should I shape my data?" that these data are in, and what says so."""
 
 
 def from_program(path: Path) -> tuple[Spec] | Question:
@@ -76,6 +79,7 @@ def from_table(table: Path, path: Path, skill: str | None, samples: int, text: s
         code,
         _digest(path.read_bytes(), code, skill or text, rows),
         data,
+        branches_of(groups),
     )
 
 

@@ -20,6 +20,7 @@ from lopsided.cli.cost import cost
 from lopsided.cli.explore import explore
 from lopsided.cli.new import new
 from lopsided.cli.options import OUT, Json, Out, chosen, existing
+from lopsided.cli.paper import export, paper
 from lopsided.cli.run import run
 from lopsided.cli.sample import sample
 from lopsided.cli.skills import skills
@@ -40,6 +41,8 @@ app.command(run)
 app.command(sample)
 app.command(check)
 app.command(diff)
+app.command(paper)
+app.command(export)
 app.command(cost)
 app.command(compare)
 app.command(skills)

@@ -147,10 +147,14 @@ def _of_spec(
 
 def _of_training(file: Path, question: Question, seconds: float | None, out: Path, as_json: bool) -> None:
     from lopsided.advising.any_training import advise
+    from lopsided.advising.branches import BRANCHES
     from lopsided.report.race_page import write_race
 
     if question.data:
         _say(question.data)
+    for key, why in question.branches.items():
+        branch = next(each for each in BRANCHES if each.key == key)
+        _say(f"{why}: {branch.answer} (docs/should-i-shape.md, {key})")
     _say(f"shapes: {'; '.join(question.shapes)}")
     folder = out / "advice"
     folder.mkdir(parents=True, exist_ok=True)
@@ -163,6 +167,7 @@ def _of_training(file: Path, question: Question, seconds: float | None, out: Pat
     last = [f"It took {found.advice.runs} runs; their scores: {rows}", f"To train with: {question.code[found.shape]}"]
     data = {
         "data": question.data,
+        "branches": dict(question.branches),
         "scores": str(rows.absolute()),
         "shape": question.code[found.shape],
     }

@@ -50,7 +50,7 @@ def check(*recipes: str, out: Out = OUT, rows: Path | None = None, as_json: Json
         specs += found.run.arms.values() if found.run is not None else ()
     say_rows_of_the_first_rule(specs, store)
     if as_json:
-        _print(claims, needed, runs)
+        print_json(_document(claims, needed, runs))
         return
     from lopsided.report.terminal import claim_table
 
@@ -81,15 +81,45 @@ def _decided(
     return found, {recipe.name: said}
 
 
-def _print(claims: Sequence[Claim], needed: Sequence[int | None], runs: dict[str, Any]) -> None:
+def _document(claims: Sequence[Claim], needed: Sequence[int | None], runs: dict[str, Any]) -> dict[str, Any]:
     from lopsided.claims.counts import counts
 
     every = [{**c.as_json(), "seeds_needed": n} for c, n in zip(claims, needed, strict=True)]
-    print_json({"claims": every, "counts": counts(claims).as_json(), "runs": runs})
+    return {"claims": every, "counts": counts(claims).as_json(), "runs": runs}
+
+
+def document_of(names: Sequence[str], out: Path, rows: Path | None) -> dict[str, Any]:
+    """What `lopsided check --json` prints of a store, or of published rows."""
+    from lopsided.core.registry import registered
+    from lopsided.study.manifest import recorded
+    from lopsided.study.targets import find
+
+    if rows is not None:
+        return _document(*_published_claims(rows, names, True))
+    store, claims, needed, runs = existing(out), [], [], {}
+    store.require_readable()
+    manifests = recorded(store)
+    for recipe in [find(name) for name in names or registered("recipe")]:
+        found, run = _decided(recipe, manifests, store, True)
+        claims += found.claims
+        needed += found.needed
+        runs |= run
+    return _document(claims, needed, runs)
 
 
 def _published(folder: Path, names: Sequence[str], as_json: bool) -> None:
     from lopsided.report.terminal import claim_table
+
+    claims, needed, runs = _published_claims(folder, names, as_json)
+    if as_json:
+        print_json(_document(claims, needed, runs))
+    else:
+        claim_table(claims, needed=needed)
+
+
+def _published_claims(
+    folder: Path, names: Sequence[str], as_json: bool
+) -> tuple[list[Claim], list[int | None], dict[str, Any]]:
     from lopsided.study.manifest import recorded
     from lopsided.study.publishing import published
     from lopsided.study.targets import find
@@ -101,10 +131,7 @@ def _published(folder: Path, names: Sequence[str], as_json: bool) -> None:
             claims += found.claims
             needed += found.needed
             runs |= run
-    if as_json:
-        _print(claims, needed, runs)
-    else:
-        claim_table(claims, needed=needed)
+    return claims, needed, runs
 
 
 def _say_others(manifests: Sequence[Manifest], known: set[str], store: Store) -> None:
