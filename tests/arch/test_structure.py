@@ -103,7 +103,7 @@ def test_flags_are_frozen():
         "report": ["--out", "--output", "-o"],
         "check": ["--json", "--out", "--rows"],
         "paper": ["--claims", "--figures", "--out", "--output", "--pdf", "--rows", "-o"],
-        "export": ["--claims", "--out", "--recipes", "--rows"],
+        "export": ["--claims", "--out", "--rows"],
         "query": ["--json", "--out"],
         "status": ["--json", "--out", "--times"],
         "compact": ["--json", "--out"],

@@ -55,8 +55,8 @@ def paper(
 def export(
     form: Literal["logbook", "crate"],
     folder: Path,
-    *,
-    recipes: tuple[str, ...] = (),
+    /,
+    *recipes: str,
     out: Out = OUT,
     rows: Path | None = None,
     claims: Claims = None,
