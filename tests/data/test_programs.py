@@ -1,4 +1,4 @@
-"""Every program of "Shape your own data" and of "Data without labels" runs as printed."""
+"""Every program of the pages on one's own data runs as printed."""
 
 import os
 import re
@@ -11,7 +11,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 PAGE = "".join(
-    (Path(__file__).parents[2] / f"docs/{name}.md").read_text() for name in ("your-data", "streaming", "skills")
+    (Path(__file__).parents[2] / f"docs/{name}.md").read_text() for name in ("your-data", "frameworks", "streaming", "skills")
 )
 PROGRAMS = dict(re.findall(r"```python\n# PROGRAM: (\S+)\n(.*?)```", PAGE, re.S))
 NEEDS = {"pytorch": "torch", "trainer": "transformers", "skills": "sklearn", "packing": "numpy", "feed": "torchdata"}
