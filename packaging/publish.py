@@ -26,7 +26,16 @@ from lopsided.study.reports import made, write_report
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs/results.json"
-PAGES = ("frequency", "strength", "repetition", "repetition-transformers", "language", "plane", "annealing", "release-0.1.0")
+PAGES = (
+    "frequency",
+    "strength",
+    "repetition",
+    "repetition-transformers",
+    "language",
+    "plane",
+    "annealing",
+    "release-0.1.0",
+)
 EFFECT = re.compile(r"[−-]?[\d.,]*\d\s\[[^\]\s]+,\s[^\]\s]+\]")
 """`12.1 [8.0, 16.4]`, as tests/arch/test_readme.py reads it."""
 

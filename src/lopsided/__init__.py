@@ -5,7 +5,7 @@
     small = lop.Spec(
         task=lop.tasks.SparseParity(d=10, k=3),
         model=lop.models.MLP(width=64),
-        plan=lop.plans.Fixed(size=512, batch=32),
+        plan=lop.plans.FixedSet(size=512, batch=32),
         optimizer=lop.optim.SGD(lr=1.0),
         loss="logistic",
         steps=400,

@@ -32,7 +32,16 @@ CLAIMS, AT_PAPER_SCALE = (
 )
 NUMBER = r"([−-]?[\d.,]*\d)"
 EFFECT = re.compile(rf"{NUMBER}\s\[(?:{NUMBER}|−∞),\s(?:{NUMBER}|∞)\]")
-PAGES = ("frequency", "strength", "repetition", "repetition-transformers", "language", "plane", "annealing", "release-0.1.0")
+PAGES = (
+    "frequency",
+    "strength",
+    "repetition",
+    "repetition-transformers",
+    "language",
+    "plane",
+    "annealing",
+    "release-0.1.0",
+)
 EARLIER = {
     "annealing": {"0.85 [0.68, 0.89]", "0.21 [0.08, 0.33]"},
     "frequency": {

@@ -11,7 +11,8 @@ import pytest
 pytestmark = pytest.mark.slow
 
 PAGE = "".join(
-    (Path(__file__).parents[2] / f"docs/{name}.md").read_text() for name in ("your-data", "frameworks", "streaming", "skills")
+    (Path(__file__).parents[2] / f"docs/{name}.md").read_text()
+    for name in ("your-data", "frameworks", "streaming", "skills")
 )
 PROGRAMS = dict(re.findall(r"```python\n# PROGRAM: (\S+)\n(.*?)```", PAGE, re.S))
 NEEDS = {"pytorch": "torch", "trainer": "transformers", "skills": "sklearn", "packing": "numpy", "feed": "torchdata"}

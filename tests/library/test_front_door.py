@@ -50,7 +50,7 @@ def test_a_spec_of_objects_is_the_spec_of_their_json():
     spec = lop.Spec(
         task=lop.tasks.SparseParity(d=8, k=2),
         model=lop.models.MLP(width=16),
-        plan=lop.plans.Fixed(size=64, batch=16),
+        plan=lop.plans.FixedSet(size=64, batch=16),
         optimizer=lop.optim.SGD(lr=0.5),
         loss="logistic",
         steps=60,

@@ -12,7 +12,7 @@ from lopsided.core.keys import stream
 from lopsided.plans.curriculum import Curriculum
 from lopsided.plans.full_batch_phases import FullBatchPhases
 from lopsided.plans.phases import Phases
-from lopsided.plans.simple import Fixed, FullBatch, Online
+from lopsided.plans.simple import FixedSet, FullBatch, Online
 
 KEY = stream(0, "plan")
 
@@ -41,7 +41,7 @@ def test_online_never_repeats(batch, steps):
 
 @given(st.integers(1, 50), st.sampled_from([1, 5, 16]), st.integers(1, 12))
 def test_without_replacement_every_sample_comes_equally_often(size, batch, steps):
-    plan = Fixed(size=size, batch=batch, replacement=False)
+    plan = FixedSet(size=size, batch=batch, replacement=False)
     drawn = indices(plan, steps).ravel()
     counts = np.bincount(drawn, minlength=size)
     assert len(counts) == size
@@ -59,7 +59,7 @@ def test_full_batch_uses_everything_every_step(size, steps):
 
 
 def test_with_replacement_counts_match_expectation():
-    plan = Fixed(size=500, batch=64)
+    plan = FixedSet(size=500, batch=64)
     found = [len(np.unique(indices(plan, 12, stream(s, "plan")))) for s in range(60)]
     assert np.mean(found) == pytest.approx(plan.distinct(12), abs=4 * np.std(found) / 60**0.5)
 
@@ -121,7 +121,7 @@ def test_curriculum_mixes_levels_as_declared():
 @settings(max_examples=10)
 @given(st.integers(1, 200), st.integers(0, 1000))
 def test_draws_are_functions_of_key_and_step(size, step):
-    for plan in (Online(batch=8), Fixed(size=size, batch=8), Fixed(size=size, batch=8, replacement=False)):
+    for plan in (Online(batch=8), FixedSet(size=size, batch=8), FixedSet(size=size, batch=8, replacement=False)):
         here = plan.draw(KEY, step).index
         assert (here == plan.draw(KEY, step).index).all()
         if size > 20:  # of fewer samples the same eight may come by chance
@@ -134,7 +134,7 @@ def test_draws_are_functions_of_key_and_step(size, step):
     [
         (Online(batch=4), 3, [12, 13, 14, 15]),
         (FullBatch(size=3), 7, [0, 1, 2]),
-        (Fixed(size=4, batch=4, replacement=False), 0, [0, 1, 2, 3]),
+        (FixedSet(size=4, batch=4, replacement=False), 0, [0, 1, 2, 3]),
     ],
 )
 def test_what_a_plan_draws_by_example(plan, step, index):

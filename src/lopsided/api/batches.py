@@ -32,7 +32,7 @@ def batches(
     plans that follow what a model has learned, or that draw nothing.
 
     >>> import lopsided as lop
-    >>> stream = lop.batches(lop.tasks.SparseParity(d=6, k=2), lop.plans.Fixed(size=64, batch=16))
+    >>> stream = lop.batches(lop.tasks.SparseParity(d=6, k=2), lop.plans.FixedSet(size=64, batch=16))
     >>> batch = next(stream)
     >>> batch.inputs.shape, batch.targets.shape
     ((16, 6), (16,))

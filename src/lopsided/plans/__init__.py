@@ -6,7 +6,7 @@ from lopsided.plans.curriculum import Curriculum
 from lopsided.plans.full_batch_phases import FullBatchPhases
 from lopsided.plans.phases import Phases
 from lopsided.plans.population import Idealised, Population
-from lopsided.plans.simple import Fixed, FullBatch, Online
+from lopsided.plans.simple import FixedSet, FullBatch, Online
 from lopsided.plans.two_phase import TwoPhase
 from lopsided.plans.two_set import TwoSet
 
@@ -14,7 +14,7 @@ __all__ = [
     "AutoSchedule",
     "ByGroup",
     "Curriculum",
-    "Fixed",
+    "FixedSet",
     "FullBatch",
     "FullBatchPhases",
     "Idealised",

@@ -53,7 +53,7 @@ class Online(MiniBatches):
         return float(steps * self.batch)
 
 
-class Fixed(MiniBatches, FixedSets):
+class FixedSet(MiniBatches, FixedSets):
     """Mini-batches from a fixed set of `size` samples, drawn with replacement or reshuffled every epoch without."""
 
     name: Literal["fixed"] = "fixed"
