@@ -164,6 +164,30 @@ def test_the_pages_of_recipes_have_the_numbers_of_the_file(tmp_path, monkeypatch
     assert len(list((tmp_path / "recipes").glob("*.md"))) == len(claims) + 1
 
 
+FROM_REPORTS = {"digits-sum.md", "stdlib-text.md", "speedrun.md"}
+MADE = {"verdicts.md", "spec.md", "should-i-shape.md"}
+
+
+def test_pages_have_a_sentence_a_line(monkeypatch):
+    """None longer than 120 letters: a change shows as the sentence that it is. `python packaging/sentences.py FILE`."""
+    monkeypatch.syspath_prepend(str(ROOT / "packaging"))
+    from sentences import written
+
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "docs/tutorials").glob("*.md")]
+    for page in pages:
+        if page.name not in FROM_REPORTS | MADE | {"LOG.md"}:
+            text = page.read_text()
+            assert written(text) == text, page
+
+
+def test_a_sentence_a_line_by_hand(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "packaging"))
+    from sentences import written
+
+    assert written("One. Two (see fig. 3. It is\nlong).\n- a. B\n") == "One.\nTwo (see fig. 3. It is long).\n- a. B\n"
+    assert written("x " * 59 + "is 2.5 % of all.\n").splitlines()[1] == "2.5 % of all."  # a % begins a comment
+
+
 def test_links_between_pages_lead_somewhere():
     generated = {"verdicts.md", "spec.md"}
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
