@@ -68,7 +68,9 @@ def main(folder: Path, names: Sequence[str]) -> None:
 
 
 def changed(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Lines about claims whose verdict is another one."""
+    """Lines about claims whose verdict is another one; none for a recipe that is new."""
+    if not before:
+        return
     for old, new in zip(map(Claim.of_json, before), map(Claim.of_json, after), strict=True):
         if old.verdict != new.verdict:
             yield f"{new.claim}: {old.verdict} {effect_text(old)} → {new.verdict} {effect_text(new)}"
@@ -79,6 +81,8 @@ def counted(found: Counts) -> None:
     verdicts = ("holds", "contradicted", "negligible", "inconclusive")
     papers, own = ([kind[verdict] for verdict in verdicts] for kind in (found.papers, found.own))
     sentences = {
+        r"\d+ claims were \[tested\]": (sum(papers) + sum(own),),
+        r"all \d+ recipes": (len(registered("recipe")),),
         r"Of \d+ claims of the papers \d+ hold, \d+ are contradicted, \d+ are of a negligible difference, \d+ are "
         r"open; of \d+ of our own \d+, \d+, \d+ and \d+\.": (sum(papers), *papers, sum(own), *own),
         r"\d+ had something changed after rows had been seen, \d+ rest on rows of several versions of the code, \d+ "
@@ -94,6 +98,7 @@ def counted(found: Counts) -> None:
 
 def rewrite(page: Path, claims: Mapping[str, tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]]) -> None:
     """Write the effects of a page anew whose text is that of one claim before; print those of several."""
+    claims = {name: pair for name, pair in claims.items() if pair[0]}
     text = page.read_text()
     for said in dict.fromkeys(EFFECT.findall(text)):
         meant = {

@@ -85,12 +85,16 @@ BRANCHES = (
         "which-window",
         "Do you not know when to let go?",
         "Let a law decide by your accuracy or, where shortcuts are worth a lot, by a contrast of losses.",
-        "ld.SelfAnneal(groups, total, batch, chance=...)",
+        "ld.ContrastAnneal(groups, total, batch)",
         (
+            ("contrast-annealing", "questions: no window set by hand"),
+            ("contrast-annealing", "Q8xZ3: no window set by hand"),
+            ("contrast-annealing", "Q8xZ3: the law by contrast ends above the law by accuracy"),
             ("self-annealing", "A5: the window set by hand is at most 25 % ahead"),
             ("self-annealing", "arithmetic: the window set by hand is at most 25 % ahead"),
         ),
         (
+            ("contrast-annealing", "A5: the law by accuracy is not more than 25 % ahead"),
             ("self-annealing", "questions: the window set by hand is at most 25 % ahead"),
             ("self-annealing-groups", "D4xZ3: neither window set by hand"),
         ),
