@@ -8,6 +8,7 @@ from lopsided.probes.population_loss import PopulationLoss
 from lopsided.probes.rank_bins import RankBins
 from lopsided.probes.skill_error import SkillError
 from lopsided.probes.tail_gradient import TailGradient
+from lopsided.probes.test_laws import TestLaws
 from lopsided.probes.train_metrics import TrainMetrics
 from lopsided.probes.weight_norms import WeightNorms
 from lopsided.probes.worked_solutions import WorkedSolutionsProbe
@@ -21,6 +22,7 @@ __all__ = [
     "RankBins",
     "SkillError",
     "TailGradient",
+    "TestLaws",
     "TrainMetrics",
     "WeightNorms",
     "WorkedSolutionsProbe",

@@ -1,17 +1,17 @@
 """contrast-annealing: a law that anneals itself and is not fooled by shortcuts, with one setting, on five tasks.
 
-The law `self-annealed` lets go of its tail while enough training answers are right. Where a quotient of the group, or
-a narrowed answer, is worth more than its goal, it lets go before anything was composed. Here the signal is a contrast:
-how far the loss on the law is below the loss of samples that need a rare skill. A shortcut helps both alike and
-cancels, composition of frequent skills helps the first alone (`lopsided.shape.rules.Contrast`).
+Paper A has fixed laws only. The law `self-annealed` lets go of its tail while enough training answers are right. Where
+a quotient of the group, or a narrowed answer, is worth more than its goal, it lets go before anything was composed.
+Here the signal is a contrast: how far the loss on the law is below the loss of samples that need a rare skill. A
+shortcut helps both alike and cancels, composition of frequent skills helps the first alone
+(`lopsided.shape.rules.Contrast`).
 
     lopsided run contrast-annealing --scale laptop
 
-Tasks: products of three elements of a simple group (A5) and of groups with quotients (S4, D4xZ3, Q8xZ3), and questions
-(`multi-hop-qa`), each as in `self-annealing` and `self-annealing-groups`, with which the
-arms share rows. Laws: by contrast, by accuracy (as it is, and with a goal of .6 in place of .2), the fixed law, and
-windows set by hand. (Uniform skills are in those recipes: they stay at chance in most.) None of the claims is in the
-paper.
+`laptop`: products of three elements of a simple group (A5) and of groups with quotients (S4, D4xZ3, Q8xZ3), and
+questions (`multi-hop-qa`), each as in `self-annealing` and `self-annealing-groups`, with which the arms share rows.
+Laws: by contrast, by accuracy (as it is, and with a goal of 0.6 in place of 0.2), the fixed law, and windows set by
+hand. (Uniform skills are in those recipes: they stay at chance in most.) None of the claims is in the paper.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ recipe = Recipe(
     question="Can a law find out by itself when to let its tail go, where shortcuts are worth a lot?",
     about=__doc__,
     threshold=self_annealing_groups.LEARNED,
-    scales={"smoke": (2, 30), "laptop": (8, 4000)},
+    scales={"smoke": (2, 30), "laptop": (8, 4000), "paper": (4,)},
     arms=arms,
     claims=list(claims()),
     figure=figure,

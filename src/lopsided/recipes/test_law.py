@@ -1,6 +1,6 @@
 """test-law: which law to train on, if what is asked follows a power law, too?
 
-The papers test on uniform skills. Users ask by laws of their own. Here networks that were trained on one law are tested
+Paper A tests on uniform skills. Users ask by laws of their own. Here networks that were trained on one law are tested
 on others: exponents of training against exponents of the test. None of the claims is in the paper.
 
     lopsided run test-law --scale laptop
@@ -157,7 +157,7 @@ recipe = Recipe(
     figure_number="none",
     question="Which law should one train on, if what is asked follows a power law, too?",
     about=__doc__,
-    scales={"smoke": (2, 10), "laptop": (8, 420)},
+    scales={"smoke": (2, 10), "laptop": (8, 1400), "paper": (4,)},
     arms=arms,
     claims=claims(),
     figure=figure,
