@@ -1,4 +1,4 @@
-"""What both examples share: every arm at every rate on the seeds that choose, the best on the judged ones, verdicts."""
+"""What the examples share: every arm at every rate on the seeds that choose, the best on the judged ones, verdicts."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from lopsided.report.words import claim_rows
 
 
 class Study(NamedTuple):
-    """`train(arm, rate, seed)` gives the curve of a metric at the points of `axis`."""
+    """`train(arm, rate, seed)` gives the curve of a metric at the points of `axis`, or a `curve` and others."""
 
-    train: Callable[[str, float, int], list[float]]
+    train: Callable[[str, float, int], list[float] | dict]
     arms: Sequence[str]
     """The first one is what the others are compared with."""
     rates: Sequence[float]
@@ -25,8 +25,13 @@ class Study(NamedTuple):
     judge: Sequence[int]
     axis: np.ndarray
     metric: str
-    goal: float
+    goal: float | None
+    """Where the time to learn is compared; None: last values alone."""
     file: Path
+    also: Sequence[str] = ()
+    """Last values that the table of arms has beside the metric's."""
+    pairs: Sequence[tuple[str, str]] = ()
+    """Compared beside every arm with the first: (baseline, candidate)."""
 
     @property
     def falls(self) -> bool:
@@ -36,14 +41,14 @@ class Study(NamedTuple):
     def done(self) -> list[dict]:
         return [json.loads(line) for line in self.file.read_text().splitlines()] if self.file.exists() else []
 
-    def curves(self, arm: str, rate: float, seeds: Sequence[int]) -> np.ndarray:
-        """(seeds, points)"""
-        found = {r["seed"]: r["curve"] for r in self.done() if (r["arm"], r["rate"]) == (arm, rate)}
+    def values(self, arm: str, rate: float, seeds: Sequence[int], name: str = "curve") -> np.ndarray:
+        """(seeds, points) of the curve, (seeds,) of another name."""
+        found = {r["seed"]: r[name] for r in self.done() if (r["arm"], r["rate"]) == (arm, rate)}
         return np.array([found[seed] for seed in seeds if seed in found])
 
     def best_rate(self, arm: str) -> float:
         """By the median of the last values, on the seeds that choose."""
-        last = {rate: float(np.median(self.curves(arm, rate, self.choose)[:, -1])) for rate in self.rates}
+        last = {rate: float(np.median(self.values(arm, rate, self.choose)[:, -1])) for rate in self.rates}
         return min(last, key=last.__getitem__) if self.falls else max(last, key=last.__getitem__)
 
     def train_all(self, jobs: int) -> None:
@@ -58,42 +63,55 @@ class Study(NamedTuple):
             with ProcessPoolExecutor(jobs) as pool, self.file.open("a") as file:
                 runs = [(a, pool.submit(self.train, *a)) for a in missing]
                 for (arm, rate, seed), run in runs:
-                    file.write(json.dumps({"arm": arm, "rate": rate, "seed": seed, "curve": run.result()}) + "\n")
+                    got = run.result()
+                    got = got if isinstance(got, dict) else {"curve": got}
+                    file.write(json.dumps({"arm": arm, "rate": rate, "seed": seed} | got) + "\n")
                     file.flush()
 
     def report(self) -> str:
         """Tables of arms and verdicts, in Markdown."""
         curves, edges = {}, set()
-        lines = [f"| arm | best rate | final {self.metric}, median [lowest, highest] |", "|---|---|---|"]
+        also = "".join(f" {name} |" for name in self.also)
+        lines = [f"| arm | best rate | final {self.metric}, median [lowest, highest] |{also}"]
+        lines.append("|---|---|---|" + "---|" * len(self.also))
         for arm in self.arms:
             rate = self.best_rate(arm)
-            values = self.curves(arm, rate, self.judge)
+            values = self.values(arm, rate, self.judge)
             curves[arm] = lop.Curves(arm, self.axis, values, "samples", self.judge)
             last = values[:, -1]
             edge = " (end of the grid)" if rate in (min(self.rates), max(self.rates)) else ""
             if edge:
                 edges.add(arm)
-            lines.append(f"| {arm} | {rate:g}{edge} | {np.median(last):.3f} [{last.min():.3f}, {last.max():.3f}] |")
+            also = "".join(f" {np.median(self.values(arm, rate, self.judge, name)):.3f} |" for name in self.also)
+            lines.append(
+                f"| {arm} | {rate:g}{edge} | {np.median(last):.3f} [{last.min():.3f}, {last.max():.3f}] |{also}"
+            )
         lines += ["", "| claim | measured, 95 % interval | verdict |", "|---|---|---|"]
-        for arm in self.arms[1:]:
-            compared = lop.compare(curves[self.arms[0]], curves[arm], metric=self.metric, held=True)
-            better = compared.lower() if self.falls else compared.higher()
-            for claim, effect, verdict, _ in claim_rows([better.claim, compared.faster(at=self.goal).claim]):
+        for of, arm in [(self.arms[0], arm) for arm in self.arms[1:]] + list(self.pairs):
+            compared = lop.compare(curves[of], curves[arm], metric=self.metric, held=True)
+            claims = [(compared.lower() if self.falls else compared.higher()).claim]
+            if self.goal is not None:
+                claims.append(compared.faster(at=self.goal).claim)
+            for claim, effect, verdict, _ in claim_rows(claims):
                 # A better rate may lie beyond: the laboratory's own rule for sweeps.
-                if verdict != "inconclusive" and edges & {self.arms[0], arm}:
+                if verdict != "inconclusive" and edges & {of, arm}:
                     verdict = "inconclusive: a best rate lies at the end of its grid"
                 lines.append(f"| {claim} | {effect} | {verdict} |")
         return "\n".join(lines)
 
 
-def main(study: Study, about: str, title: str) -> None:
-    """`train` and `report`."""
+def main(study: Study | dict[str, Study], about: str, title: str) -> None:
+    """`train` and `report`, of one study or of several by their headings."""
     import argparse
 
     asked = argparse.ArgumentParser(description=title)
     asked.add_argument("do", choices=["train", "report"])
     asked.add_argument("--jobs", type=int, default=2)
     given = asked.parse_args()
-    if given.do == "train":
-        study.train_all(given.jobs)
-    print(f"# {title}\n\n{about.strip()}\n\n{study.report()}")
+    studies = study if isinstance(study, dict) else {"": study}
+    print(f"# {title}\n\n{about.strip()}")
+    for heading, each in studies.items():
+        if given.do == "train":
+            each.train_all(given.jobs)
+        print(f"\n## {heading}\n" if heading else "")
+        print(each.report())

@@ -65,12 +65,17 @@ def chunks():
 
 def train(arm: str, rate: float, seed: int) -> list[float]:
     """Loss on held-out chunks, POINTS times."""
+    stream = ld.Stream(ld.Groups(chunks()[1]), LAWS[arm], total=STEPS * BATCH, seed=seed)
+    return follow(stream.at(np.arange(STEPS * BATCH)), rate, seed, steps=STEPS, batch=BATCH, points=POINTS)
+
+
+def follow(order: np.ndarray, rate: float, seed: int, *, steps: int, batch: int, points: int) -> list[float]:
+    """Train on the chunks `order` (steps * batch,) and give the loss on held-out chunks, `points` times."""
     import torch
 
     torch.set_num_threads(1)
     torch.manual_seed(seed)
-    data, names, held = chunks()
-    stream = ld.Stream(ld.Groups(names), LAWS[arm], total=STEPS * BATCH, seed=seed)
+    data, _, held = chunks()
     layer = torch.nn.TransformerEncoderLayer(32, 4, 128, 0.0, batch_first=True, norm_first=True)
     net = torch.nn.ModuleDict({
         "bytes": torch.nn.Embedding(256, 32), "places": torch.nn.Embedding(LENGTH, 32),
@@ -86,14 +91,14 @@ def train(arm: str, rate: float, seed: int) -> list[float]:
         return torch.nn.functional.cross_entropy(logits.flatten(0, 1), x[:, 1:].flatten())
 
     curve = []
-    for step in range(STEPS):
+    for step in range(steps):
         for group in optimizer.param_groups:
-            group["lr"] = rate * min(1, (step + 1) / 50) * (1 - step / STEPS)
-        loss = loss_of(data[stream.batch(step, BATCH)])
+            group["lr"] = rate * min(1, (step + 1) / 50) * (1 - step / steps)
+        loss = loss_of(data[order[step * batch : (step + 1) * batch]])
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        if (step + 1) % (STEPS // POINTS) == 0:
+        if (step + 1) % (steps // points) == 0:
             with torch.no_grad():
                 curve.append(round(float(np.mean([loss_of(part).item() for part in np.split(held, 5)])), 4))
     return curve
