@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import binomtest
 
 import lopsided as lop
 from lopsided.report.words import claim_rows
@@ -32,6 +33,8 @@ class Study(NamedTuple):
     """Last values that the table of arms has beside the metric's."""
     pairs: Sequence[tuple[str, str]] = ()
     """Compared beside every arm with the first: (baseline, candidate)."""
+    learned: float | None = None
+    """Level of the metric: which share of the seeds comes so far, and when."""
 
     @property
     def falls(self) -> bool:
@@ -47,7 +50,9 @@ class Study(NamedTuple):
         return np.array([found[seed] for seed in seeds if seed in found])
 
     def best_rate(self, arm: str) -> float:
-        """By the median of the last values, on the seeds that choose."""
+        """By the median of the last values, on the seeds that choose; where there is one rate, that one."""
+        if len(self.rates) == 1:
+            return self.rates[0]
         last = {rate: float(np.median(self.values(arm, rate, self.choose)[:, -1])) for rate in self.rates}
         return min(last, key=last.__getitem__) if self.falls else max(last, key=last.__getitem__)
 
@@ -55,8 +60,10 @@ class Study(NamedTuple):
         """What is missing; goes on where it stopped."""
         for stage in ("choose", "judge"):
             have = {(r["arm"], r["rate"], r["seed"]) for r in self.done()}
-            if stage == "choose":
+            if stage == "choose" and len(self.rates) > 1:
                 asked = [(arm, rate, seed) for seed in self.choose for arm in self.arms for rate in self.rates]
+            elif stage == "choose":
+                asked = []
             else:
                 asked = [(arm, self.best_rate(arm), seed) for seed in self.judge for arm in self.arms]
             missing = [a for a in asked if a not in have]
@@ -74,18 +81,23 @@ class Study(NamedTuple):
         also = "".join(f" {name} |" for name in self.also)
         lines = [f"| arm | best rate | final {self.metric}, median [lowest, highest] |{also}"]
         lines.append("|---|---|---|" + "---|" * len(self.also))
+        if self.learned is not None:
+            lines[0] += f" share of seeds at {self.learned:g} or better once [95 %] | samples until then, median |"
+            lines[1] += "---|---|"
         for arm in self.arms:
             rate = self.best_rate(arm)
             values = self.values(arm, rate, self.judge)
             curves[arm] = lop.Curves(arm, self.axis, values, "samples", self.judge)
             last = values[:, -1]
-            edge = " (end of the grid)" if rate in (min(self.rates), max(self.rates)) else ""
+            edge = " (end of the grid)" if len(self.rates) > 1 and rate in (min(self.rates), max(self.rates)) else ""
             if edge:
                 edges.add(arm)
             also = "".join(f" {np.median(self.values(arm, rate, self.judge, name)):.3f} |" for name in self.also)
             lines.append(
                 f"| {arm} | {rate:g}{edge} | {np.median(last):.3f} [{last.min():.3f}, {last.max():.3f}] |{also}"
             )
+            if self.learned is not None:
+                lines[-1] += self._when(values)
         lines += ["", "| claim | measured, 95 % interval | verdict |", "|---|---|---|"]
         for of, arm in [(self.arms[0], arm) for arm in self.arms[1:]] + list(self.pairs):
             compared = lop.compare(curves[of], curves[arm], metric=self.metric, held=True)
@@ -98,6 +110,15 @@ class Study(NamedTuple):
                     verdict = "inconclusive: a best rate lies at the end of its grid"
                 lines.append(f"| {claim} | {effect} | {verdict} |")
         return "\n".join(lines)
+
+    def _when(self, values: np.ndarray) -> str:
+        """Two cells: the share of seeds that once come to `learned`, with its interval, and the median of when."""
+        there = values <= self.learned if self.falls else values >= self.learned
+        once = there.any(axis=1)
+        low, high = binomtest(int(once.sum()), len(once)).proportion_ci(method="exact")
+        when = np.median(np.where(once, self.axis[there.argmax(axis=1)], np.inf))
+        median = f"{when:,.0f}" if np.isfinite(when) else f"over {self.axis[-1]:,}"
+        return f" {once.mean():.2f} [{low:.2f}, {high:.2f}] | {median} |"
 
 
 def main(study: Study | dict[str, Study], about: str, title: str) -> None:

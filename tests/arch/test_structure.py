@@ -165,6 +165,15 @@ def test_no_pickle():
         assert not re.search(r"\bpickle\b", file.read_text()), file
 
 
+def test_json_from_outside_is_read_in_one_place():
+    """Thousands of brackets end Python's own reader in a `RecursionError`, which no caller expects; the others
+    read files of this package, or a text that this process has just written."""
+    own = {"core/json_text.py", "text/cutting.py", "price/paper_costs.py", "export/export.py", "study/catalog.py",
+           "study/manifest.py"}  # fmt: skip
+    found = {file for file in SOURCES if "json.load" in file.read_text()}
+    assert {"/".join(file.parts[-2:]) for file in found} == own
+
+
 def test_matrices_are_decomposed_in_one_place():
     """Batches of them can wait for ever on two CPU devices; `numerics.linalg` takes one at a time."""
     for file in SOURCES:

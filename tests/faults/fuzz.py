@@ -25,6 +25,7 @@ from lopsided import cli
 from lopsided.core.errors import InputError
 from lopsided.core.registry import registered
 from lopsided.study import recipe_run
+from tests.faults.fuzz_tables import Tables
 
 ODD: list[Any] = [
     None, True, False, 0, -1, 1, 2, 7, 1e308, -1e308, 5e-324, 10**30, 10**400, float("nan"), float("inf"), 0.5, "", " ",
@@ -53,6 +54,8 @@ SQL = [
     "coordinates->>'$.x'", "UNION", "x'00'",
     "INTERVAL 1 DAY", "uuid()", "1e400", "getenv('HOME')", "glob('*')", "sniff_csv('x')", "LIMIT -1", "VALUES",
 ]  # fmt: skip
+TABLES = ["compare", "skills", "advise", "others"]
+"""Kinds of commands that `Tables` makes."""
 
 
 class Valid(InputError):
@@ -76,11 +79,13 @@ class Fuzzer:
         self.names = sorted(registered("recipe"))
         self.specs: dict[str, dict[str, Any]] = {}
         self.broken = folder / "broken"
+        self.tables = Tables(self.random, folder, self._odd_text, self._mutated)
 
     def command(self) -> list[str]:
         """One command with its files written."""
         kinds = ["spec", "spec", "spec text", "set", "set", "plain", "recipe", "query", "query", "folder"]
-        return getattr(self, "_" + self.random.choice(kinds).replace(" ", "_"))()
+        kind = self.random.choice([*kinds, *TABLES])
+        return getattr(self.tables, kind)() if kind in TABLES else getattr(self, "_" + kind.replace(" ", "_"))()
 
     def _spec(self) -> list[str]:
         return self._run_file("mine.json", json.dumps(self._mutated(self._some_spec())).encode("utf-8", "replace"))

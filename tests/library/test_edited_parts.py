@@ -73,6 +73,75 @@ def test_what_is_trained_is_the_class_as_it_is_now(made, until, tmp_path, forgot
     assert not np.array_equal(first, second)
 
 
+PART = """
+from typing import Literal
+{imported}
+from lopsided.tasks import SparseParity
+from lopsided.part import register
+
+@register
+class Helped(SparseParity):
+    name: Literal["helped"] = "helped"
+
+    def sample(self, key, index, context):
+        return {called}(super().sample(key, index, context))
+"""
+HELPER = "def shrunk(sample):\n    return sample._replace(inputs=sample.inputs * {scale})\n"
+
+
+@pytest.fixture
+def helped(tmp_path, monkeypatch):
+    """`made(imported, called)` gives a part and its helper, two modules; `asked(task)` a digest and losses."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    (tmp_path / "shrinking.py").write_text(HELPER.format(scale=1.0))
+
+    def made(imported, called):
+        (tmp_path / "helped.py").write_text(PART.format(imported=imported, called=called))
+        return importlib.import_module("helped"), importlib.import_module("shrinking")
+
+    def asked(task):
+        spec = lop.Spec(
+            task=task(d=8, k=2), model=lop.models.MLP(width=4), plan=lop.plans.Online(batch=8),
+            optimizer=lop.optim.SGD(lr=0.1), loss="logistic", steps=4, evaluation={"every": 2, "samples": 16},
+        )  # fmt: skip
+        code.look_again()
+        digest = code.parts_digest(spec.task)
+        return digest, lop.run({"arm": spec}, seeds=1, out=tmp_path / digest[6:])["arm"].metric("test/loss")
+
+    yield made, asked
+    for name in ("helped", "shrinking"):
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("from_a_notebook", [False, True])
+def test_a_helper_that_is_loaded_again_is_another_program(helped, from_a_notebook, tmp_path):
+    made, asked = helped
+    part, helper = made("import shrinking", "shrinking.shrunk")
+    names = {"__name__": "__main__"}
+    if from_a_notebook:
+        exec((tmp_path / "helped.py").read_text().replace('"helped"', '"helped-cell"'), names)
+    task = names.get("Helped", part.Helped)
+    before, losses = asked(task)
+    (tmp_path / "shrinking.py").write_text(HELPER.format(scale=0.25))
+    assert asked(task)[0] == before  # edited, and not loaded
+    importlib.reload(helper)
+    after, others = asked(task)
+    assert after != before
+    assert not np.array_equal(losses, others)
+
+
+def test_what_a_part_still_holds_of_a_helper_that_was_loaded_again_is_refused(helped, tmp_path):
+    made, asked = helped
+    part, helper = made("from shrinking import shrunk", "shrunk")
+    before, _ = asked(part.Helped)
+    (tmp_path / "shrinking.py").write_text(HELPER.format(scale=0.25))
+    importlib.reload(helper)
+    with pytest.raises(lop.InputError, match="'shrinking' was loaded again, and 'helped' still uses its old 'shrunk'"):
+        asked(part.Helped)
+    assert asked(importlib.reload(part).Helped)[0] != before
+
+
 def test_a_constant_that_another_cell_changes_is_seen_and_code_is_read_once_a_run(tmp_path, monkeypatch):
     names = {"__name__": "__main__"}
     exec(TEXT.format(scale=1.0, kind="constant"), names)

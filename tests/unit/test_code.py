@@ -216,6 +216,15 @@ TABLE = np.arange({table})
 def helper(x):
     {docstring}
     return {helper} * x
+half = functools.partial(lambda x, y: x * {partial}, y=1)
+BY_NAME = {{"a": lambda x: x + {in_a_dictionary}}}
+CHAIN = [lambda x: x - {in_a_list}]
+class Box:
+    def __init__(self):
+        self.size = {attribute}
+    def value(self):
+        return self.size + {method}
+BOX, bound = Box(), Box().value
 class Base:
     def shared(self):
         return {shared}
@@ -224,7 +233,8 @@ class Own(Base):
     width = {width}
     def sample(self, index, scale={default}):
         {docstring}
-        return helper(index) * GAIN + TABLE.sum() + {body}
+        inner = half(3) + BY_NAME["a"](1) + CHAIN[0](2) + BOX.value() + bound()
+        return helper(index) * GAIN + TABLE.sum() + {body} + inner
     @property
     def many(self):
         return {many}
@@ -234,7 +244,8 @@ class Own(Base):
 """
 PLAIN = {
     "gain": "2", "table": "3", "helper": "2", "shared": "1", "width": "4", "default": "1", "body": "[i for i in (1,)]",
-    "many": "4", "docstring": "'''Text.'''",
+    "many": "4",
+    "partial": "2", "in_a_dictionary": "3", "in_a_list": "4", "attribute": "5", "method": "6", "docstring": "'''Text.'''",
 }  # fmt: skip
 CHANGES = [{key: "7"} for key in PLAIN if key != "docstring"]
 
@@ -244,12 +255,12 @@ def test_a_notebook_s_globals_helpers_constants_and_defaults_count():
     sources = [NOTEBOOK.format(**PLAIN | each) for each in ({}, {"docstring": "'''Other.'''"}, *CHANGES)]
     program = textwrap.dedent(
         f"""
-        from lopsided.core import own_files
+        from lopsided.core import code, own_files
         from lopsided.core.live_code import LiveCode
         for text in {sources!r}:
             names = dict(__name__="somewhere")
             exec(text, names)
-            live = LiveCode(own_files.file_of)
+            live = LiveCode(own_files.file_of, code._is_own)
             live.take("part", names["Own"])
             print(live.digest())
         """

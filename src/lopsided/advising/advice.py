@@ -18,6 +18,7 @@ import numpy as np
 from lopsided.core.errors import InputError, StoreError
 from lopsided.core.evaluation import Until
 from lopsided.core.execution import DEFAULT, Execution
+from lopsided.core.json_text import parsed
 from lopsided.core.plan import Remembers, SampledPlan
 from lopsided.core.progress import Progress
 from lopsided.core.shapes import has_accuracy
@@ -236,7 +237,7 @@ def _planned(
     arms = {name: each.content_hash() for name, each in chosen.items()}
     if file.is_file():
         try:
-            data = json.loads(file.read_text())
+            data = parsed(file.read_text())
             looks = tuple(map(int, data["looks"]))
         except (OSError, ValueError, KeyError, TypeError):
             raise StoreError(f"{file}: is no plan; remove it to plan anew") from None

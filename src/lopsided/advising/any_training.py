@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from lopsided.core.errors import InputError, StoreError
+from lopsided.core.json_text import parsed
 from lopsided.report.advice import words
 from lopsided.stats.race import SCREENING, Advice, Plan, planned, race
 
@@ -159,7 +160,7 @@ class _Scores:
         lines = file.read_text().splitlines(keepends=True)
         for number, line in enumerate(lines):
             try:
-                row = json.loads(line)
+                row = parsed(line)
                 if row["shape"] in self.scores:
                     score = FAILED if row["score"] is None else float(row["score"])
                     self._keep(row["shape"], int(row["seed"]), score, float(row["seconds"]))

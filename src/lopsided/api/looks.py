@@ -19,6 +19,7 @@ from lopsided.api.curves import Ragged
 from lopsided.api.runs import Runs
 from lopsided.api.verdict import Verdict
 from lopsided.core.errors import InputError
+from lopsided.core.json_text import parsed
 from lopsided.stats import sequential
 from lopsided.stats.verdict import DECIDED, NOT_RUN, Claim, Look
 
@@ -169,7 +170,7 @@ def looks(
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        plan = json.loads(path.read_text(encoding="utf-8"))
+        plan = parsed(path.read_text(encoding="utf-8"))
         whole = isinstance(plan, dict) and {*PLANNED, "taken", "digest"} <= set(plan)
     except (OSError, ValueError):
         whole = False

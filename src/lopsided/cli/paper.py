@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,6 +10,7 @@ from cyclopts import Parameter
 from lopsided.cli.check import document_of
 from lopsided.cli.options import OUT, Out
 from lopsided.core.errors import InputError
+from lopsided.core.json_text import parsed
 
 Claims = Annotated[Path | None, Parameter(name="--claims")]
 
@@ -97,7 +97,7 @@ def _document(names: tuple[str, ...], out: Path, rows: Path | None, claims: Path
 
     asked = {find(name).name for name in names}
     try:
-        document = json.loads(claims.read_text(encoding="utf-8"))
+        document = parsed(claims.read_text(encoding="utf-8"))
         every, runs = list(document["claims"]), dict(document["runs"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"--claims {str(claims)!r}: no document of `lopsided check --json` ({error!r:.80})") from None

@@ -128,7 +128,7 @@ def _of_package(classes: frozenset[type]) -> str:
 def _of_any(classes: Iterable[type]) -> str:
     """Digest of classes of which some live outside this package. No part of it is kept from one call to the next: files
     and notebooks change while a process runs."""
-    live = LiveCode(own_files.file_of)
+    live = LiveCode(own_files.file_of, _is_own)
     for cls in sorted(classes, key=lambda each: each.__qualname__):
         live.take("part", cls)
     sources = _package().with_own(_read_own)
@@ -164,15 +164,26 @@ def _read_package(name: str) -> str | None:
 def _read_own(name: str) -> str | None:
     """The source of a module that is neither lopsided's nor of the standard library nor of an installed package, as it
     was when this process imported it."""
+    file = _own_file(name)
+    return None if file is None else own_files.text_of(file, name)
+
+
+def _own_file(name: str) -> Path | None:
+    """The file of a module that is neither lopsided's nor of the standard library nor of an installed package."""
     if name.partition(".")[0] == "lopsided":
         return None
     file = _origin(name)
     # Installed packages change by version, not by editing, and following them would end in C.
     if file is None or file.suffix != ".py" or _INSTALLED.intersection(file.parts):
         return None
-    if any(file.is_relative_to(folder) for folder in _LIBRARIES):
-        return None
-    return own_files.text_of(file)
+    return None if any(file.is_relative_to(folder) for folder in _LIBRARIES) else file
+
+
+def _is_own(name: str) -> bool:
+    """Whether a module may be edited: one that has no file, as a notebook's, or a file of somebody's own."""
+    if name in sys.builtin_module_names or name.partition(".")[0] == "lopsided":
+        return False
+    return _own_file(name) is not None or getattr(sys.modules.get(name), "__file__", None) is None
 
 
 def _origin(name: str) -> Path | None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from importlib import metadata
 from urllib.parse import unquote, urlparse
+
+from lopsided.core.json_text import parsed
 
 
 def install(extra: str) -> str:
     """The command that adds an extra, from where pip installed this package: a folder, a wheel, or the index."""
     try:
         text = metadata.distribution("lopsided").read_text("direct_url.json")
-        url = json.loads(text or "{}").get("url", "")
+        url = parsed(text or "{}").get("url", "")
     except (metadata.PackageNotFoundError, ValueError, AttributeError):
         url = ""
     if not url:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
-from functools import cached_property
-from types import CodeType, FunctionType, ModuleType
+from collections.abc import Callable, Iterator, Set
+from functools import cached_property, partial
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,8 @@ PLUMBING = {
     "__firstlineno__",
     "__static_attributes__",
 }
+PLAIN = (str, bytes, int, float, complex, bool, type(None))
+"""Values whose text says all of them."""
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
@@ -28,10 +30,12 @@ class LiveCode:
     """Follows objects to all that their code uses. `texts` is what was found; `filed` are functions and classes that
     have a file, in the order in which they were met."""
 
-    def __init__(self, has_file: Any):
+    def __init__(self, has_file: Callable[[Any], Any], is_own: Callable[[str], bool]):
+        """`has_file`: whether a class or function was written in a file; `is_own`: whether a module of that name is
+        somebody's own, which may be edited, and no installed one."""
         self.texts: list[str] = []
         self.filed: list[Any] = []
-        self._has_file, self._seen = has_file, set[int]()
+        self._has_file, self._is_own, self._seen = has_file, is_own, set[int]()
 
     def digest(self) -> str:
         """64 hexadecimal digits of `texts`."""
@@ -49,10 +53,50 @@ class LiveCode:
             self._take_function(name, value)
         elif isinstance(value, type):
             self._take_class(name, value)
+        elif isinstance(value, MethodType):
+            self.take(name, value.__func__)
+            self.take(f"{name} self", value.__self__)
+        elif isinstance(value, partial):
+            self.take(name, value.func)
+            self.take(f"{name} arguments", (value.args, value.keywords))
         elif wrapped := getattr(value, "__wrapped__", None):  # jax.jit, functools.cache
             self.take(name, wrapped)
         else:
             self.texts.append(f"{name}: {_constant(value)}")
+            self._take_inside(name, value)
+
+    def _take_inside(self, name: str, value: Any) -> None:
+        """What the text of a value does not tell: functions and objects in containers, the code behind an object of
+        somebody's own class."""
+        if isinstance(value, dict):
+            inner = list(value.items())
+        elif isinstance(value, set | frozenset):
+            inner = list(enumerate(sorted(value, key=_constant)))
+        elif isinstance(value, list | tuple):
+            inner = list(enumerate(value))
+        elif self._is_own(type(value).__module__) and id(value) not in self._seen:
+            self._seen.add(id(value))
+            self.take(f"{name} class", type(value))
+            inner = sorted(getattr(value, "__dict__", {}).items())
+        else:
+            return
+        for key, each in inner:
+            if not isinstance(each, PLAIN):
+                self.take(f"{name}[{_constant(key)}]", each)
+            elif not isinstance(value, dict | list | tuple | set | frozenset):
+                self.texts.append(f"{name}.{key}: {_constant(each)}")
+
+    def _take_module(self, name: str, module: ModuleType, used: Set[str]) -> None:
+        """Of a module what code that names `used` can mean by it: of somebody's own, those attributes."""
+        self.texts.append(f"{name}: module {module.__name__}")
+        if not self._is_own(module.__name__):
+            return
+        for attribute in sorted(used & vars(module).keys() - {name}):
+            value = vars(module)[attribute]
+            if isinstance(value, ModuleType):
+                self._take_module(f"{name}.{attribute}", value, used - {attribute})
+            else:
+                self.take(f"{name}.{attribute}", value)
 
     def _take_class(self, name: str, cls: type) -> None:
         if id(cls) in self._seen or cls is object:
@@ -78,9 +122,13 @@ class LiveCode:
         for cell, value in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             if cell != "__class__":  # which `super()` adds: the class that is being read
                 self.take(f"{name} {cell}", value.cell_contents)
-        for used in sorted(_used(function.__code__)):
-            if used in function.__globals__:
-                self.take(used, function.__globals__[used])
+        names = _used(function.__code__)
+        for used in sorted(names & function.__globals__.keys()):
+            value = function.__globals__[used]
+            if isinstance(value, ModuleType):
+                self._take_module(used, value, names)
+            else:
+                self.take(used, value)
 
 
 def _members(cls: type) -> Iterator[tuple[str, Any]]:

@@ -14,7 +14,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-_AT_IMPORT: dict[Path, str] = {}
+from lopsided.core.errors import InputError
+
+_AT_IMPORT: dict[tuple[Path, str], tuple[str, Any]] = {}
+"""By file and module: its text, and the module's `__spec__`. A module that is executed again (`importlib.reload`, or
+taken out of `sys.modules` and imported) has another one."""
+_LOADED_AGAIN: set[str] = set()
+"""Modules that were executed more than once."""
 
 
 def remember(module_name: str) -> None:
@@ -23,19 +29,35 @@ def remember(module_name: str) -> None:
     if not file:
         return
     folder = os.path.dirname(file)
-    _keep(Path(file).resolve(), anew=True)
+    _keep(Path(file).resolve(), module_name, anew=True)
     # Helpers beside it were imported before it was executed to its end, and may be edited from now on.
-    for module in list(sys.modules.values()):
+    for name, module in list(sys.modules.items()):
         beside = getattr(module, "__file__", None)
         if isinstance(beside, str) and beside.endswith(".py") and os.path.dirname(beside) == folder:
-            _keep(Path(beside).resolve())
+            _keep(Path(beside).resolve(), name)
 
 
-def text_of(file: Path) -> str | None:
-    """What a file said when it was imported; of a file that nobody remembered, what it says now."""
-    if file not in _AT_IMPORT:
-        _keep(file)
-    return _AT_IMPORT.get(file)
+def text_of(file: Path, module_name: str) -> str | None:
+    """What a file said when its module was executed for the last time; of a file that nobody remembered, what it says
+    now. Raises `InputError` where a module goes on with what it took from another before that was loaded again."""
+    _keep(file, module_name)
+    _require_fresh(module_name)
+    return _AT_IMPORT.get((file, module_name), (None, None))[0]
+
+
+def _require_fresh(module_name: str) -> None:
+    """`from helper import f` binds what `helper` was then; after `reload(helper)` alone, the old `f` computes."""
+    for name, value in list(vars(sys.modules[module_name]).items()) if module_name in sys.modules else ():
+        source = getattr(value, "__module__", None)
+        if not inspect.isroutine(value) and not inspect.isclass(value):
+            continue
+        if source == module_name or source not in _LOADED_AGAIN:
+            continue
+        if getattr(sys.modules.get(source), value.__name__, value) is not value:
+            raise InputError(
+                f"module {source!r} was loaded again, and {module_name!r} still uses its old {name!r}; "
+                f"reload {module_name!r}, too"
+            )
 
 
 def file_of(thing: Any) -> str | None:
@@ -48,7 +70,9 @@ def file_of(thing: Any) -> str | None:
         return None
     # Of a class `inspect` knows its module only, which at a prompt, or after `exec`, may be a program that has no such
     # class: `__main__` is the file that Python was started with.
-    return None if inspect.isclass(thing) and not _defines(text_of(Path(file).resolve()), thing.__name__) else file
+    if inspect.isclass(thing) and not _defines(text_of(Path(file).resolve(), thing.__module__), thing.__name__):
+        return None
+    return file
 
 
 @lru_cache(maxsize=1024)
@@ -63,10 +87,15 @@ def _defines(text: str | None, name: str) -> bool:
     return any(isinstance(node, ast.ClassDef) and node.name == name for node in ast.walk(tree))
 
 
-def _keep(file: Path, anew: bool = False) -> None:
-    """The text now; a module that is executed again says so by `anew`."""
-    if anew or file not in _AT_IMPORT:
-        try:
-            _AT_IMPORT[file] = file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            _AT_IMPORT.pop(file, None)
+def _keep(file: Path, module_name: str, anew: bool = False) -> None:
+    """The text now, of a module that is new or was executed again; `anew`: of one that is being executed."""
+    made = getattr(sys.modules.get(module_name), "__spec__", None)
+    known = _AT_IMPORT.get((file, module_name))
+    if known is not None and not anew and known[1] is made:
+        return
+    if known is not None and known[1] is not made:
+        _LOADED_AGAIN.add(module_name)
+    try:
+        _AT_IMPORT[file, module_name] = file.read_text(encoding="utf-8"), made
+    except (OSError, UnicodeDecodeError):
+        _AT_IMPORT.pop((file, module_name), None)

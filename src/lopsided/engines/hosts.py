@@ -16,6 +16,7 @@ import numpy as np
 from jax.experimental import multihost_utils
 
 from lopsided.core.errors import InputError
+from lopsided.core.json_text import parsed
 from lopsided.engines.private_jax import clusters, distributed
 
 ADDRESS, PROCESSES, PROCESS = "JAX_COORDINATOR_ADDRESS", "JAX_NUM_PROCESSES", "JAX_PROCESS_ID"
@@ -108,7 +109,7 @@ def hear() -> tuple[str, dict[str, Any]]:
                 raise
             continue
         _calls += 1
-        call, arguments = json.loads(text)
+        call, arguments = parsed(text)
         return call, arguments
 
 

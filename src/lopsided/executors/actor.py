@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 import os
 import shutil
 import tempfile
@@ -15,6 +14,7 @@ from pathlib import Path
 from lopsided.core.engine import Member
 from lopsided.core.errors import Stopped
 from lopsided.core.execution import Execution
+from lopsided.core.json_text import parsed
 from lopsided.core.spec import Spec
 from lopsided.executors.orders import NAME, as_worker
 from lopsided.store.parts import Store
@@ -71,7 +71,7 @@ class Actor:
         if self._folder is None:
             self._folder = tempfile.mkdtemp(prefix="lopsided-")
         store = Store(Path(self._folder))
-        specs = {text: Spec.parse(json.loads(text)) for text, _ in members}
+        specs = {text: Spec.parse(parsed(text)) for text, _ in members}
         wanted = [Member(specs[text], seed) for text, seed in members]
         run_members(wanted, store, Execution.model_validate_json(execution))
         return packed(store, set(map(member_id, wanted)))

@@ -23,6 +23,7 @@ from pydantic import Field
 
 from lopsided.core.errors import InputError, Stopped, StoreError
 from lopsided.core.execution import Execution
+from lopsided.core.json_text import parsed
 from lopsided.core.spec import Spec
 from lopsided.engines.choosing import require_engines
 from lopsided.store import records
@@ -180,7 +181,7 @@ def _carry_out(order: Order, store: Store, stop: threading.Event) -> int:
         if order.program and order.program != _digest_of(order.target):
             raise InputError(f"{order.target}: is not the file any more that the order was written for")
         find(order.target)  # registers what a recipe file defines
-        specs = [Spec.parse(json.loads(text)) for text in order.specs]
+        specs = [Spec.parse(parsed(text)) for text in order.specs]
         execution = Execution.model_validate_json(order.execution)
         require_engines(specs, execution)
     except InputError as error:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from lopsided.core.errors import InputError
+from lopsided.core.json_text import parsed
 from lopsided.executors.base import Executor, missing_library
 from lopsided.executors.orders import NAME
 from lopsided.store.files import replace_text
@@ -118,13 +119,13 @@ class Slurm(Executor):
 
     def _known(self) -> list[str]:
         try:
-            return list(map(str, json.loads(self._file.read_text())))
+            return list(map(str, parsed(self._file.read_text())))
         except (OSError, ValueError):
             return []
 
 
 def _number(text: str) -> Any:
     try:
-        return json.loads(text)
+        return parsed(text)
     except ValueError:
         return text

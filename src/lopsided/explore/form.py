@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, Literal, NamedTuple
 
 from lopsided.core.errors import InputError
+from lopsided.core.json_text import parsed
 from lopsided.core.registry import PARTS
 
 PART_FIELDS = tuple(kind for kind in PARTS if kind != "probe")
@@ -113,7 +114,7 @@ def spec_of(parts: Mapping[str, str], values: Mapping[str, Any]) -> dict[str, An
             continue
         if field.kind == "json":
             try:
-                value = json.loads(value)
+                value = parsed(value)
             except ValueError:
                 raise InputError(f"{path}: {value!r} is no JSON; valid is for example {_example(field)}") from None
         place = found

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from lopsided.core.errors import InputError
+from lopsided.core.json_text import parsed
 from lopsided.logs.asked import Asked, Log
 from lopsided.logs.tables import logs_of
 
@@ -20,8 +20,8 @@ def read_lines(path: Path, asked: Asked, notes: list[str]) -> list[Log]:
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):
+            row = parsed(line)
+        except ValueError:
             if number == len(lines):
                 notes.append(f"{path.name}: its last line was cut short, and is left out")
                 continue
@@ -38,9 +38,9 @@ def read_lines(path: Path, asked: Asked, notes: list[str]) -> list[Log]:
 def read_trainer(path: Path, asked: Asked, notes: list[str]) -> list[Log]:
     """Hugging Face's Trainer: `log_history`, where training and evaluation come in rows of their own."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = parsed(path.read_text(encoding="utf-8"))
         rows = [dict(row) for row in data["log_history"]]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}: is no trainer_state.json ({type(error).__name__})") from None
     if not rows:
         raise InputError(f"{path}: log_history is empty")

@@ -129,7 +129,7 @@ def _numbers(column: Sequence[Any]) -> np.ndarray | None:
     """A column as numbers, NaN where it is empty; None if it holds anything else, or nothing."""
     try:
         found = np.array([np.nan if cell is None or cell == "" else cell for cell in column], np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         each = [_number(cell) if cell not in (None, "") else np.nan for cell in column]
         if any(value is None for value in each):
             return None
@@ -144,3 +144,5 @@ def _number(cell: Any) -> float | None:
         return float(cell)
     except (TypeError, ValueError):
         return None
+    except OverflowError:  # a whole number of hundreds of digits; as a text it would be infinite
+        return -np.inf if isinstance(cell, int) and cell < 0 else np.inf

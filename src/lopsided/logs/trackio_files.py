@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
 from lopsided.core.errors import InputError
+from lopsided.core.json_text import parsed
 from lopsided.logs.asked import Asked, Log
 from lopsided.logs.tables import logs_of
 
@@ -29,13 +29,13 @@ def read(path: Path, asked: Asked, notes: list[str]) -> list[Log]:
     found = []
     for run in dict.fromkeys(row[0] for row in rows):
         own = [row for row in rows if row[0] == run]
-        values = [json.loads(row[3]) for row in own]
+        values = [parsed(row[3]) for row in own]
         names = list(dict.fromkeys(name for each in values for name in each))
         columns = {
             "step": [row[1] for row in own],
             "timestamp": [datetime.fromisoformat(row[2]).timestamp() for row in own],
             **{name: [each.get(name) for each in values] for name in names},
         }
-        config = json.loads(configs.get(run) or "{}")
+        config = parsed(configs.get(run) or "{}")
         found += [log._replace(run=run) for log in logs_of(path, columns, asked, notes, {"run": run, **config})]
     return found

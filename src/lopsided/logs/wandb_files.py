@@ -6,12 +6,12 @@ those of W&B's `wandb_internal.proto`, which may add some and changes none.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from lopsided.core.errors import InputError
+from lopsided.core.json_text import parsed
 from lopsided.logs.asked import Asked, Log
 from lopsided.logs.tables import logs_of
 
@@ -69,7 +69,7 @@ def _items(items: Any) -> dict[str, Any]:
     found = {}
     for item in map(_message, items):
         key = ".".join(part.decode() for part in item.get(NESTED, ())) or item[KEY][0].decode()
-        found[key] = json.loads(item[JSON][0])
+        found[key] = parsed(item[JSON][0])
     return found
 
 

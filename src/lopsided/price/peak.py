@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lopsided.core.json_text import parsed
 from lopsided.engines.devices import cache_folder
 
 SIZES = (512, 1024, 2048)
@@ -49,7 +50,7 @@ def remember(measured: Sequence[Peak], place: str) -> None:
 
 def _known() -> dict[str, Any]:
     try:
-        found = json.loads((cache_folder() / FILE).read_text())
+        found = parsed((cache_folder() / FILE).read_text())
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -19,6 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from lopsided.core.json_text import parsed
 from lopsided.store.files import new_file
 from lopsided.store.paths import plain_path
 from lopsided.store.records import text_of
@@ -135,7 +136,7 @@ class Index:
         rows still have to be looked at, for which it is put into `new`."""
         text = text_of(folder / "part.json")
         try:
-            document = json.loads(text)
+            document = parsed(text)
             part = document["part"]
             body = json.dumps(part, sort_keys=True, separators=(",", ":"), allow_nan=False)
             if hashlib.sha256(body.encode()).hexdigest() != document["sha256"]:
@@ -152,7 +153,7 @@ class Index:
             numbers = int(part["start"]), int(part["step"]), bool(part["final"]), float(part["seconds"])
             codes = {str(spec): str(code) for spec, code in part.get("codes", {}).items()}
             summary = Summary(folder.name, part["job"], *numbers, seeds, part["code"], part["parent"], state, codes)
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
             return _Entry(stamp, None, f"part.json cannot be read ({type(error).__name__})")
         with os.fdopen(os.open(folder / "rows.parquet", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
             if hashlib.file_digest(file, "sha256").hexdigest() != checksum:
@@ -166,7 +167,7 @@ class Index:
             checksum, _, text = text_of(self._root / "index.jsonl", 2**30).partition("\n")
             if hashlib.sha256(text.encode()).hexdigest() != checksum:
                 return {}
-            data = json.loads(text)
+            data = parsed(text)
             if data["version"] != VERSION:
                 return {}
             self.specs = dict(data["specs"])
@@ -174,7 +175,7 @@ class Index:
                 name: _Entry(stamp, Summary(name, *summary) if summary else None, reason)
                 for name, (stamp, summary, reason) in data["parts"].items()
             }
-        except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        except (OSError, ValueError, TypeError, KeyError):
             return {}
 
     def _save(self) -> None:

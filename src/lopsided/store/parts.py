@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lopsided.core.errors import StoreError
+from lopsided.core.json_text import parsed
 from lopsided.store.files import canonical, digest, replace_text, sync, sync_tree
 from lopsided.store.index import FOLDER, Index, Summary
 from lopsided.store.records import text_of
@@ -114,7 +115,7 @@ class Store:
     def require_format(self) -> None:
         """Raise `StoreError` if the folder was written by another version of the format."""
         try:
-            found = json.loads(text_of(self.root / "store.json"))["format"]
+            found = parsed(text_of(self.root / "store.json"))["format"]
         except (FileNotFoundError, NotADirectoryError):
             if any((self.root / "parts").glob("[!.]*-*")):
                 raise StoreError(
@@ -122,7 +123,7 @@ class Store:
                     f"lopsided; its rows are not read. If it only lost that file, write {WRITTEN} to it"
                 ) from None
             found = FORMAT
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise StoreError(
                 f"{self.root / 'store.json'}: cannot be read ({type(error).__name__}); in a folder of this version it "
                 f"holds {WRITTEN}"
@@ -166,7 +167,7 @@ class Store:
 
     def provenance(self, part: Summary) -> list[dict[str, Any]]:
         """What made a part; several where it was merged from others."""
-        found = json.loads(text_of(self.path(part) / "part.json"))["part"]["provenance"]
+        found = parsed(text_of(self.path(part) / "part.json"))["part"]["provenance"]
         return found.get("merged", [found])
 
     def set_aside(self, damages: Iterable[Damage]) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from lopsided.core.arms import name_of
+from lopsided.core.json_text import parsed
 from lopsided.store.leases import Leases
 from lopsided.store.parts import Store
 from lopsided.store.survey import MemberId
@@ -32,7 +32,7 @@ class OtherArm(NamedTuple):
 def others(specs: Mapping[str, str], taken: Collection[str], digests: Iterable[str]) -> list[OtherArm]:
     """Arms in the store that the recipe does not plan (made with --set): `digests` that are not `taken`. `specs` is
     canonical JSON by content hash."""
-    found = {digest: json.loads(specs[digest]) for digest in sorted(set(digests) - set(taken)) if digest in specs}
+    found = {digest: parsed(specs[digest]) for digest in sorted(set(digests) - set(taken)) if digest in specs}
     at = differing(found)
     return [OtherArm(_name(at[digest]) or digest, digest, spec, at[digest]) for digest, spec in found.items()]
 

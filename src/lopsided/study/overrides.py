@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lopsided.core.errors import InputError, unknown
+from lopsided.core.json_text import parsed
 from lopsided.core.spec import Spec
 from lopsided.study.manifest import split
 
@@ -55,10 +56,10 @@ def apply(spec: Spec, overrides: Sequence[str], arm: str = "") -> Spec:
 def value_of(text: str) -> Any:
     """A JSON value, or the text itself where it is none."""
     try:
-        value = json.loads(text)
+        value = parsed(text)
     except json.JSONDecodeError:
         return text
-    except (ValueError, RecursionError):  # a number of thousands of digits, thousands of brackets
+    except ValueError:  # a number of thousands of digits, thousands of brackets
         raise InputError(f"--set: {text[:40]!r}... is too long for a number or too deeply nested") from None
     if _depth(value) > DEEPEST:
         raise InputError(f"--set: {text[:40]!r}...: at most {DEEPEST} brackets inside one another")

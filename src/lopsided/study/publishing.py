@@ -7,7 +7,6 @@ results` reads it.
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 import sys
 import tempfile
@@ -20,6 +19,7 @@ import numpy as np
 
 from lopsided.claims.recipe import Recipe
 from lopsided.core.errors import InputError, MissingData, unknown
+from lopsided.core.json_text import parsed
 from lopsided.core.registry import registered
 from lopsided.store.compact import copy_rows, merged, quoted
 from lopsided.store.files import canonical, replace_text
@@ -169,7 +169,7 @@ def _metadata(file: Path) -> dict[str, Any]:
 
     try:
         found = duckdb.execute("SELECT key, value FROM parquet_kv_metadata(?)", [str(file)]).fetchall()
-        return json.loads(dict(found)[KEY.encode()])
+        return parsed(dict(found)[KEY.encode()])
     except (duckdb.Error, KeyError, ValueError):
         raise InputError(f"rows {str(file)!r}: no file of published rows") from None
 

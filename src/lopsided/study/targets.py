@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import re
 import sys
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from lopsided.claims.recipe import FILE_MODULE, Recipe
 from lopsided.core import registry
 from lopsided.core.arms import SCALES, ArmSpec, Scale
 from lopsided.core.errors import InputError
+from lopsided.core.json_text import parsed
 from lopsided.core.shapes import has_accuracy
 from lopsided.core.spec import Spec
 from lopsided.results.stored import Results
@@ -70,8 +70,8 @@ def _from_json(path: Path) -> Recipe:
     if not path.exists():
         raise InputError(f"spec file {str(path)!r}: not found")
     try:
-        data = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_without_doubles)
-    except (OSError, ValueError, RecursionError) as error:
+        data = parsed(path.read_text(encoding="utf-8"), object_pairs_hook=_without_doubles)
+    except (OSError, ValueError) as error:
         if isinstance(error, InputError):
             raise InputError(f"spec file {str(path)!r}: {error}") from None
         raise InputError(f"spec file {str(path)!r}: cannot be read as JSON ({error})") from None

@@ -23,6 +23,7 @@ from lopsided.claims.deciding import about, at_edges, found_of, with_reason
 from lopsided.claims.recipe import Recipe
 from lopsided.core.errors import InputError, StoreError
 from lopsided.core.execution import DEFAULT, Execution
+from lopsided.core.json_text import parsed
 from lopsided.core.progress import Progress
 from lopsided.results.stored import Arm, Results, load
 from lopsided.results.sweeps import groups, kept_name, sweeps
@@ -205,7 +206,7 @@ def read(asked: RecipeRun, store: Store) -> Plan | None:
     if not file.is_file():
         return None
     try:
-        data: dict[str, Any] = json.loads(file.read_text())
+        data: dict[str, Any] = parsed(file.read_text())
         lists = {key: tuple(data[key]) for key in ("arms", "others", "at_edges", "best", "claims", "looks")}
         plan = Plan(first=int(data["first"]), arms_hash=str(data["arms_hash"]), **lists)
     except (OSError, ValueError, KeyError, TypeError):

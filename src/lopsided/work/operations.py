@@ -10,6 +10,7 @@ from pathlib import Path
 
 import jax
 
+from lopsided.core.json_text import parsed
 from lopsided.core.spec import Spec
 from lopsided.engines.devices import cache_folder
 from lopsided.engines.members import program_key
@@ -31,7 +32,7 @@ def _remembered(spec: Spec, code: str) -> PerMember | None:
     name = hashlib.sha256(f"{program_key(spec)} {code} {jax.__version__}".encode()).hexdigest()[:32]
     file = cache_folder() / "operations" / f"{name}.json"
     try:
-        found = json.loads(file.read_text())
+        found = parsed(file.read_text())
     except (OSError, ValueError):
         found = per_member(spec)
         _write(file, json.dumps(found))

@@ -1,0 +1,115 @@
+"""Which share of seeds learns even pairs, and does the law of the lengths matter?
+
+pip install "lopsided[data-test]"
+python examples/even_pairs.py train --jobs 2     # about an hour on two cores; goes on where it stopped
+python examples/even_pairs.py report > docs/even-pairs.md
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from arms import Study, main
+
+import lopsided.data as ld
+
+ABOUT = """
+Asked in neural_networks_chomsky_hierarchy #7: one user does not get a transformer to learn *even pairs* (is the number
+of places where neighbours differ even, that is, are the first and the last letter alike?), another does with
+`model_init_seed=3`.
+So: which share of seeds?
+And, since lengths are drawn alike from 1 to 40 there: does another law of the lengths change it?
+
+`examples/even_pairs.py`, in plain PyTorch: an encoder of width 64 with 8 heads and sinusoidal positions, as there, but
+2 layers for 5, no dropout, batches of 32 for 128, and 6,000 steps at the rate of each table; the answer is read at the
+last letter.
+A batch has one length, as there.
+
+- alike: lengths 1 to 40 equally often;
+- power law: length n with probability proportional to 1/n;
+- power law that fades: the same, and its exponent falls to 0 between 10 % and 60 % of the run;
+- longest: length 40 alone.
+
+Accuracy is that of 1,024 strings of lengths 21 to 40.
+A run ends once 99.5 % of them are right, and its last value stands for the rest.
+
+{found}
+
+Written by `python examples/even_pairs.py report` from the runs in `examples/even_pairs.jsonl`.
+"""
+LAWS = {
+    "alike": ld.Uniform(),
+    "power law": ld.PowerLaw(1, by="given"),
+    "power law that fades": ld.Anneal(1, 0, begin=0.1, finish=0.6, by="given"),
+    "longest": None,
+}
+LONGEST, WIDTH, LAYERS, STEPS, BATCH, POINTS = 40, 64, 5, 2000, 32, 40
+
+
+def lengths(arm: str, seed: int) -> np.ndarray:
+    """Length of the strings of each step."""
+    law = LAWS[arm]
+    if law is None:
+        return np.full(STEPS, LONGEST)
+    return 1 + ld.Stream(ld.Groups(np.arange(LONGEST)), law, total=STEPS, seed=seed).at(np.arange(STEPS))
+
+
+def train(arm: str, rate: float, seed: int) -> list[float]:
+    """Accuracy on long strings, POINTS times."""
+    import torch
+    from torch import nn
+
+    torch.set_num_threads(1)
+    torch.manual_seed(seed)
+    place = torch.arange(LONGEST)[:, None] / 10_000 ** (torch.arange(0, WIDTH, 2) / WIDTH)
+    places = torch.stack([place.sin(), place.cos()], dim=-1).flatten(1)
+    letters, answer = nn.Linear(2, WIDTH), nn.Linear(WIDTH, 2)
+    layer = nn.TransformerEncoderLayer(WIDTH, 8, 4 * WIDTH, dropout=0.0, batch_first=True)
+    network = nn.TransformerEncoder(layer, LAYERS, enable_nested_tensor=False)
+    optimizer = torch.optim.Adam([*letters.parameters(), *network.parameters(), *answer.parameters()], lr=rate)
+    draws, held_out = torch.Generator().manual_seed(seed), torch.Generator().manual_seed(10**6 + seed)
+
+    def answers(strings: torch.Tensor) -> torch.Tensor:
+        x = letters(nn.functional.one_hot(strings, 2).float()) + places[: strings.shape[1]]
+        return answer(network(x)[:, -1])
+
+    def right(strings: torch.Tensor) -> torch.Tensor:
+        return (strings[:, 0] != strings[:, -1]).long()
+
+    test = [torch.randint(2, (BATCH * 2, n), generator=held_out) for n in range(21, LONGEST + 1)][::-1][:16]
+    curve: list[float] = []
+    for step, length in enumerate(lengths(arm, seed).tolist(), start=1):
+        strings = torch.randint(2, (BATCH, length), generator=draws)
+        loss = nn.functional.cross_entropy(answers(strings), right(strings))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if step % (STEPS // POINTS) == 0:
+            with torch.no_grad():
+                hits = torch.cat([answers(s).argmax(1) == right(s) for s in test])
+            curve.append(round(float(hits.float().mean()), 4))
+            if curve[-1] >= 0.995:
+                break
+    return curve + curve[-1:] * (POINTS - len(curve))
+
+
+def study(rate: float) -> Study:
+    return Study(
+        train=train,
+        arms=tuple(LAWS),
+        rates=(rate,),
+        choose=(),
+        judge=range(32),
+        axis=np.arange(1, POINTS + 1) * (STEPS // POINTS) * BATCH,
+        metric="accuracy",
+        goal=0.9,
+        file=Path(__file__).with_suffix(".jsonl"),
+        learned=0.9,
+    )
+
+
+STUDIES = {f"Learning rate {rate:g}": study(rate) for rate in (0.0001, 0.0003, 0.001)}
+
+if __name__ == "__main__":
+    main(STUDIES, ABOUT, "Even pairs")
