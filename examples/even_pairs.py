@@ -21,38 +21,29 @@ of places where neighbours differ even, that is, are the first and the last lett
 So: which share of seeds?
 And, since lengths are drawn alike from 1 to 40 there: does another law of the lengths change it?
 
-`examples/even_pairs.py`, in plain PyTorch: an encoder of width 64 with 8 heads and sinusoidal positions, as there, but
-2 layers for 5, no dropout, batches of 32 for 128, and 6,000 steps at the rate of each table; the answer is read at the
-last letter.
-A batch has one length, as there.
+`examples/even_pairs.py`, in plain PyTorch: an encoder of 5 layers, width 64, 8 heads and sinusoidal positions, Adam with
+gradients clipped to norm 1 and batches of one length, all as there; but no dropout, batches of 32 for 128, and 1,500
+steps for 10,000; the answer is read at the last letter.
+The run that works has rate 0.0001; their program's own is 0.001.
 
 - alike: lengths 1 to 40 equally often;
-- power law: length n with probability proportional to 1/n;
-- power law that fades: the same, and its exponent falls to 0 between 10 % and 60 % of the run;
-- longest: length 40 alone.
+- power law: length n with probability proportional to 1/n.
 
-Accuracy is that of 1,024 strings of lengths 21 to 40.
+Accuracy is that of 1,024 strings of lengths 25 to 40.
 A run ends once 99.5 % of them are right, and its last value stands for the rest.
 
 {found}
 
 Written by `python examples/even_pairs.py report` from the runs in `examples/even_pairs.jsonl`.
 """
-LAWS = {
-    "alike": ld.Uniform(),
-    "power law": ld.PowerLaw(1, by="given"),
-    "power law that fades": ld.Anneal(1, 0, begin=0.1, finish=0.6, by="given"),
-    "longest": None,
-}
-LONGEST, WIDTH, LAYERS, STEPS, BATCH, POINTS = 40, 64, 5, 2000, 32, 40
+LAWS = {"alike": ld.Uniform(), "power law": ld.PowerLaw(1, by="given")}
+LONGEST, WIDTH, LAYERS, STEPS, BATCH, POINTS = 40, 64, 5, 1500, 32, 30
 
 
 def lengths(arm: str, seed: int) -> np.ndarray:
     """Length of the strings of each step."""
-    law = LAWS[arm]
-    if law is None:
-        return np.full(STEPS, LONGEST)
-    return 1 + ld.Stream(ld.Groups(np.arange(LONGEST)), law, total=STEPS, seed=seed).at(np.arange(STEPS))
+    stream = ld.Stream(ld.Groups(np.arange(LONGEST)), LAWS[arm], total=STEPS, seed=seed)
+    return 1 + stream.at(np.arange(STEPS))
 
 
 def train(arm: str, rate: float, seed: int) -> list[float]:
@@ -67,7 +58,8 @@ def train(arm: str, rate: float, seed: int) -> list[float]:
     letters, answer = nn.Linear(2, WIDTH), nn.Linear(WIDTH, 2)
     layer = nn.TransformerEncoderLayer(WIDTH, 8, 4 * WIDTH, dropout=0.0, batch_first=True)
     network = nn.TransformerEncoder(layer, LAYERS, enable_nested_tensor=False)
-    optimizer = torch.optim.Adam([*letters.parameters(), *network.parameters(), *answer.parameters()], lr=rate)
+    weights = [*letters.parameters(), *network.parameters(), *answer.parameters()]
+    optimizer = torch.optim.Adam(weights, lr=rate)
     draws, held_out = torch.Generator().manual_seed(seed), torch.Generator().manual_seed(10**6 + seed)
 
     def answers(strings: torch.Tensor) -> torch.Tensor:
@@ -77,13 +69,14 @@ def train(arm: str, rate: float, seed: int) -> list[float]:
     def right(strings: torch.Tensor) -> torch.Tensor:
         return (strings[:, 0] != strings[:, -1]).long()
 
-    test = [torch.randint(2, (BATCH * 2, n), generator=held_out) for n in range(21, LONGEST + 1)][::-1][:16]
+    test = [torch.randint(2, (BATCH * 2, n), generator=held_out) for n in range(25, LONGEST + 1)]
     curve: list[float] = []
     for step, length in enumerate(lengths(arm, seed).tolist(), start=1):
         strings = torch.randint(2, (BATCH, length), generator=draws)
         loss = nn.functional.cross_entropy(answers(strings), right(strings))
         optimizer.zero_grad()
         loss.backward()
+        nn.utils.clip_grad_norm_(weights, 1.0)
         optimizer.step()
         if step % (STEPS // POINTS) == 0:
             with torch.no_grad():
@@ -100,7 +93,7 @@ def study(rate: float) -> Study:
         arms=tuple(LAWS),
         rates=(rate,),
         choose=(),
-        judge=range(32),
+        judge=range(16),
         axis=np.arange(1, POINTS + 1) * (STEPS // POINTS) * BATCH,
         metric="accuracy",
         goal=0.9,
@@ -109,7 +102,7 @@ def study(rate: float) -> Study:
     )
 
 
-STUDIES = {f"Learning rate {rate:g}": study(rate) for rate in (0.0001, 0.0003, 0.001)}
+STUDIES = {f"Learning rate {rate:g}": study(rate) for rate in (0.0001, 0.001)}
 
 if __name__ == "__main__":
     main(STUDIES, ABOUT, "Even pairs")

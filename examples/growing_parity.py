@@ -32,7 +32,16 @@ accuracy alone; a phase that cannot be learned would never end).
 
 Accuracy is that of 1,000 fresh samples with all 50 inputs.
 
-{found}
+**Found.**
+Growing teaches where the first ten inputs hold the answer: 98 % of 64 seeds come to 0.9 once, after 60 epochs at the
+median; with all inputs none does.
+Where the five signs may be anywhere, growing teaches no seed in 500 epochs, as if there were no phases.
+So the first phase tells where to look, and that is what the gain is; without that knowledge there is no order in which
+to let inputs in.
+The 1,000 repeated samples are the other half of the failure: with fresh ones 6 % of the seeds learn with all inputs in
+the same number of steps, and after growing the network stays at 0.997, where repeated samples end at 0.790 (it
+over-fits once it has learned).
+Seed 100 was looked at before, and the number of seeds was raised from 32 to 64 before any of them ran.
 
 Written by `python examples/growing_parity.py report` from the runs in `examples/growing_parity.jsonl`.
 """

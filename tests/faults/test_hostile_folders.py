@@ -13,10 +13,10 @@ import pytest
 from lopsided.cli import main
 from lopsided.core.errors import InputError
 from lopsided.core.spec import Spec
+from lopsided.core.telling import printable
 from lopsided.executors import orders
 from lopsided.executors.base import Executor
 from lopsided.report.console import plain
-from lopsided.report.text import printable
 from lopsided.store import records
 from lopsided.store.index import Index
 from lopsided.store.leases import FailureRecord, LeaseRecord, Leases, Owner
@@ -128,7 +128,10 @@ def test_orders_of_others_are_not_carried_out(tmp_path, monkeypatch, capsys):
     orders.write(store, order)
     monkeypatch.setattr(orders, "owned", lambda file: False)
     assert orders.read(store) == []
-    assert "an order of another user; LOPSIDED_TRUST_ORDERS=1 carries it out; left out" in capsys.readouterr().err
+    assert (
+        "an order that others may have written; LOPSIDED_TRUST_ORDERS=1 carries it out; left out"
+        in capsys.readouterr().err
+    )
     monkeypatch.setenv(orders.TRUSTED, "1")
     assert orders.read(store) == [order]
     monkeypatch.undo()

@@ -32,6 +32,7 @@ from lopsided.stats.race import SCREENING, Advice, Found, Plan, mean_ranks, plan
 from lopsided.stats.times import Times, falls
 from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
+from lopsided.store.paths import folder_in
 from lopsided.work.done import Request, Runner
 from lopsided.work.worker import train
 
@@ -245,7 +246,7 @@ def _planned(
             raise StoreError(f"{file}: was made for other shapes or learning rates; remove it to plan anew")
         return Plan(tuple(chosen), baselines, looks=looks)
     plan = planned(tuple(chosen), baselines, each, budget)
-    file.parent.mkdir(exist_ok=True)
+    folder_in(store.root, file.parent.name)
     replace_text(file, json.dumps({"arms": arms, "looks": plan.looks}, indent=1))
     return plan
 

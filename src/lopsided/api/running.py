@@ -14,9 +14,11 @@ from lopsided.api.results import Results, of_stored
 from lopsided.core.errors import InputError
 from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.spec import Spec
+from lopsided.core.telling import tell
 from lopsided.results import stored
 from lopsided.store.parts import Store
-from lopsided.study.own_code import code_versions, warn_of_older_rows
+from lopsided.store.paths import folder_in
+from lopsided.study.own_code import mixed_text, warn_of_older_rows
 from lopsided.work import worker
 
 FOLDER = "lopsided-runs"
@@ -53,8 +55,7 @@ def run(
         from lopsided.report.live import Display, Screen
 
         store.require_writable()
-        log = store.root / "logs" / f"library-{time.strftime('%Y%m%d-%H%M%S')}.log"
-        log.parent.mkdir(exist_ok=True)
+        log = folder_in(store.root, "logs") / f"library-{time.strftime('%Y%m%d-%H%M%S')}.log"
         hashes = {name: spec.content_hash() for name, spec in named.items()}
         with Display(Screen(), lambda: hashes, "test/accuracy", log) as display:
             worker.run(specs, seeds, store, display, execution)
@@ -112,13 +113,8 @@ def _of_run(store: Store, recipe: str | None) -> Results:
 
 def _say_mixed(arms: Mapping[str, Spec], store: Store) -> None:
     """Say on stderr if rows of several versions of the code are about to be compared."""
-    versions = code_versions(arms.values(), store.as_of_now())
-    if versions > 1:
-        print(
-            f"lopsided: these rows come from {versions} versions of the code; what is compared may differ in that "
-            "(`members` has a column `code`). To train them anew, take another folder",
-            file=sys.stderr,
-        )
+    if said := mixed_text(arms.values(), store.as_of_now()):
+        tell(said)
 
 
 def _somebody_looks() -> bool:

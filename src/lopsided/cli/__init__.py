@@ -25,7 +25,8 @@ from lopsided.cli.run import run
 from lopsided.cli.sample import sample
 from lopsided.cli.skills import skills
 from lopsided.cli.worker import worker
-from lopsided.core.errors import InputError
+from lopsided.core.errors import InputError, unknown
+from lopsided.core.telling import tell
 from lopsided.report.as_json import print_json
 from lopsided.report.exits import exits
 
@@ -95,6 +96,7 @@ def report(
     directory = chosen(directory, out)
     from lopsided.study.checking import found_in, interim
     from lopsided.study.manifest import recorded as manifests
+    from lopsided.study.others import OTHERS, members
     from lopsided.study.recipe_run import recorded
     from lopsided.study.reports import write_report
 
@@ -115,22 +117,26 @@ def report(
             "explore` shows what Python programs trained"
         )
     print(write_report(store, runs, page))
+    if others := members(store, {found.label: found.members() for found in manifests(store)}).get(OTHERS):
+        tell(f"{len(others)} members that Python programs trained are not on the page; `lopsided explore` shows them")
 
 
 @app.command
-def query(sql: str, /, *, out: Out = OUT, as_json: Json = False) -> None:
+def query(sql: str, directory: Path | None = None, /, *, out: Out = OUT, as_json: Json = False) -> None:
     """Ask the store in SQL: `rows` (spec, seed, step, samples, …, metric, value), `members` and `arms`.
 
     Parameters
     ----------
     sql
         One SELECT, for example "SELECT arm, median(value) FROM rows JOIN arms USING (spec) GROUP BY arm".
+    directory
+        Folder of the store, as --out.
     """
     from lopsided.store.tables import query as ask
     from lopsided.study.manifest import recorded
     from lopsided.study.others import arm_rows
 
-    store = existing(out)
+    store = existing(chosen(directory, out))
     store.require_readable()
     manifests = recorded(store)
     arms = [row for found in manifests for row in found.rows()] + arm_rows(store, manifests)
@@ -241,15 +247,25 @@ def main(arguments: list[str] | None = None) -> None:
     words = sys.argv[1:] if arguments is None else list(arguments)
     with exits(whole=TRACEBACK in words):
         words = [word for word in words if word != TRACEBACK]
+        words = ["--help", *words[1:]] if words[:1] == ["help"] else words
+        _require_command(words)
         _require_values(words)
         app(words, exit_on_error=False, print_error=False)
         sys.stdout.flush()
 
 
+def _require_command(arguments: list[str]) -> None:
+    """The first word is a command, or an option of its own."""
+    known = list(app)
+    if arguments and arguments[0] not in known:
+        what = "option" if arguments[0].startswith("-") else "command"
+        raise unknown(what, arguments[0], [name for name in known if name.startswith("-") == (what == "option")])
+
+
 def _require_values(arguments: list[str]) -> None:
     """`--set` and `--looks` without a value are mistakes, not a run without them; and an empty value (a variable of the
     shell that is not set) is not the present folder."""
-    for flag, following in zip(arguments, [*arguments[1:], "--"], strict=True):
+    for flag, following in zip(arguments, [*arguments, "--"][1:], strict=True):
         if flag == "--set" and following.startswith("--"):
             raise InputError("--set: takes key=value, for example --set optimizer.lr=0.01")
         if flag == "--looks" and following.startswith("--"):

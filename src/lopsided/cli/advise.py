@@ -11,6 +11,7 @@ from cyclopts import Parameter
 
 from lopsided.cli.options import OUT, Json, Out
 from lopsided.core.errors import InputError
+from lopsided.core.telling import tell
 from lopsided.report.as_json import print_json
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ def _told(found: Any, last: list[str], data: dict[str, Any], page: Path, as_json
 
 
 def _say(line: str) -> None:
-    print(f"lopsided: {line}", file=sys.stderr, flush=True)
+    tell(line)
 
 
 def _goal(text: str) -> Goal:

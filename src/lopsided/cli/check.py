@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lopsided.cli.options import OUT, Json, Out, existing
 from lopsided.core.errors import InputError
+from lopsided.core.telling import tell
 from lopsided.report.as_json import print_json
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def check(*recipes: str, out: Out = OUT, rows: Path | None = None, as_json: Json
     Parameters
     ----------
     recipes
-        Names of recipes; all of them if left out.
+        Names of recipes, or a folder, as --out; all of them if left out.
     rows
         A folder of published rows, NAME.parquet each (`results` in a checkout), in place of a store: their claims are
         decided again, without training.
@@ -38,6 +38,9 @@ def check(*recipes: str, out: Out = OUT, rows: Path | None = None, as_json: Json
     from lopsided.study.own_code import say_rows_of_the_first_rule
     from lopsided.study.targets import find
 
+    # `lopsided check DIR`, as the other commands have it: no recipe has a folder's name.
+    if out == OUT and len(recipes) == 1 and (Path(recipes[0]) / "parts").is_dir():
+        recipes, out = (), Path(recipes[0])
     asked = [find(name) for name in recipes or registered("recipe")]
     store = existing(out)
     store.require_readable()
@@ -73,7 +76,7 @@ def _decided(
 
     found = claims_of(recipe, manifests, store)
     if found.problem:
-        print(f"lopsided: {recipe.name}: looks of --until-decided passed over: {found.problem}", file=sys.stderr)
+        tell(f"{recipe.name}: looks of --until-decided passed over: {found.problem}")
     if found.run is None:
         return found, {}
     warn_of_older_rows(found.run.arms.values(), store)
@@ -136,7 +139,7 @@ def _published_claims(
 
 def _say_others(manifests: Sequence[Manifest], known: set[str], store: Store) -> None:
     """Say what else the folder has: runs that are not finished, that were changed by hand, that came from files."""
-    from lopsided.report.text import printable
+    from lopsided.core.telling import printable
     from lopsided.study.others import OTHERS, members
 
     complete = store.complete()

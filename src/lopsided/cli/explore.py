@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lopsided.cli.options import OUT
+from lopsided.cli.options import OUT, Out, chosen
 from lopsided.core.errors import InputError
 from lopsided.core.installing import install
 
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 
 def explore(
-    directory: Path = OUT,
+    directory: Path | None = None,
     /,
     *,
+    out: Out = OUT,
     port: int = 0,
     arm_from: str | None = None,
     seed_from: str | None = None,
@@ -34,7 +35,7 @@ def explore(
     Parameters
     ----------
     directory
-        Folder of the store. Other processes may go on working in it.
+        Folder of the store, as --out, or of logs. Other processes may go on working in it.
     port
         Port of the page; any that is free if left out.
     arm_from
@@ -46,6 +47,7 @@ def explore(
     pattern
         For logs in text: a regular expression with named groups.
     """
+    directory = chosen(directory, out)
     try:
         from lopsided.explore.logs import LogsPage
         from lopsided.explore.server import Explorer

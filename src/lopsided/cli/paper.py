@@ -93,13 +93,17 @@ def _document(names: tuple[str, ...], out: Path, rows: Path | None, claims: Path
         return document_of(names, out, rows)
     if rows is not None and not rows.is_dir():
         raise InputError(f"--rows {str(rows)!r}: is no folder")
+    from lopsided.report.schema import require_claims
     from lopsided.study.targets import find
 
     asked = {find(name).name for name in names}
     try:
         document = parsed(claims.read_text(encoding="utf-8"))
         every, runs = list(document["claims"]), dict(document["runs"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        require_claims(every)
+        if any(not isinstance(run, dict) for run in runs.values()):
+            raise TypeError("runs")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"--claims {str(claims)!r}: no document of `lopsided check --json` ({error!r:.80})") from None
     kept = [each for each in every if not asked or each["recipe"] in asked]
     return {**document, "claims": kept, "runs": {k: v for k, v in runs.items() if not asked or k in asked}}

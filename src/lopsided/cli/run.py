@@ -11,7 +11,9 @@ from cyclopts import Parameter
 
 from lopsided.cli.options import OUT, Json, Out
 from lopsided.core.errors import InputError
+from lopsided.core.telling import tell
 from lopsided.report.as_json import print_json
+from lopsided.store.paths import folder_in
 
 if TYPE_CHECKING:
     from lopsided.core.execution import Execution
@@ -157,7 +159,7 @@ def _one(
     from lopsided.report.live import Display, Screen
     from lopsided.study import manifest
     from lopsided.study.checking import found_in
-    from lopsided.study.own_code import warn_of_older_rows
+    from lopsided.study.own_code import mixed_text, warn_of_older_rows
     from lopsided.study.reports import write_report
     from lopsided.study.until_decided import until_decided
     from lopsided.work.signals import stop_on_signals, stopped_after
@@ -169,8 +171,7 @@ def _one(
     require_engines(asked.arms.values(), execution)  # before anything is written
     store.require_writable()
     warn_of_older_rows(asked.arms.values(), store)
-    log = store.root / "logs" / f"{asked.label}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
-    log.parent.mkdir(exist_ok=True)
+    log = folder_in(store.root, "logs") / f"{asked.label}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
     with (
         stop_on_signals() as stop,
         stopped_after(seconds, stop) as over,
@@ -188,6 +189,8 @@ def _one(
     store = store.as_of_now()
     found = found_in(asked, store)
     asked, claims = found.run, found.claims
+    if not claims and (said := mixed_text(asked.arms.values(), store)):  # claims say so themselves
+        tell(said)
     page, arms = None, []
     if found.shown is not None:
         from lopsided.report.summary import arm_summaries

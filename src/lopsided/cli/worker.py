@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from lopsided.cli.options import OUT, Out
+from lopsided.cli.options import OUT, Out, chosen
 
 STOPPED = 143
 """Exit code of a worker that a signal stopped."""
 
 
 def worker(
+    directory: Path | None = None,
+    /,
     *,
     idle: str = "1m",
     stop: Annotated[bool, Parameter(negative="")] = False,
@@ -26,6 +29,8 @@ def worker(
 
     Parameters
     ----------
+    directory
+        Folder of the store, as --out.
     idle
         End after so long without work: 30s, 10m, 2h.
     stop
@@ -38,6 +43,7 @@ def worker(
     from lopsided.store.parts import Store
     from lopsided.work.signals import duration, stop_on_signals
 
+    out = chosen(directory, out)
     store = Store(out)
     if stop:
         if not (out / "parts").is_dir():

@@ -50,6 +50,13 @@ class Config(BaseModel):
     """Fields that came after the first version. At their defaults they are left out of the canonical JSON, so that a
     new setting changes no hash and no stored run is lost."""
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Raises `InputError`: what names stored rows does not change."""
+        if name in type(self).model_fields:
+            kind = type(self).__name__
+            raise InputError(f"{name}: a {kind} does not change; make another one: {kind}(..., {name}={value!r})")
+        super().__setattr__(name, value)
+
     @field_validator("*", mode="before")
     @classmethod
     def _numbers_only(cls, value: Any, info: ValidationInfo) -> Any:

@@ -11,13 +11,13 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-import sys
 from functools import cache
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lopsided.core.errors import InputError, unknown
+from lopsided.core.telling import tell
 
 if TYPE_CHECKING:
     from lopsided.core.engine import Engine
@@ -135,7 +135,7 @@ def _installed(kind: str) -> dict[str, Any]:
                 raise InputError(f"a {kind} of that name is lopsided's own")
             found[name_of(part)] = part
         except Exception as error:  # somebody else's package must not stop everything
-            print(f"lopsided: {point.group}: {point.value}: left out ({error})", file=sys.stderr)
+            tell(f"{point.group}: {point.value}: left out ({error})")
     return found
 
 

@@ -135,9 +135,13 @@ def _cells(skills: Any, unknown: Any) -> tuple[list[tuple[Any, ...]], np.ndarray
     unknown = _plain(unknown)
     skills = skills.to_pylist() if hasattr(skills, "to_pylist") else skills  # of Arrow
     skills = skills.tolist() if isinstance(skills, np.ma.MaskedArray) else skills  # None where it is masked
+    # Columns of pandas, Polars and PyTorch: of texts they become arrays of objects, which may end in "\\0".
+    skills = np.asarray(skills) if hasattr(skills, "__array__") and not isinstance(skills, np.ndarray) else skills
     if isinstance(skills, bytes | str):
         raise InputError(f"skills: {skills[:40]!r} is one text; {VALID}")
     array = _as_array(skills)
+    if array is not None and array.dtype.kind == "S" and array is not skills:
+        raise InputError(f"skills: are bytes, whose last zeros NumPy leaves out; {VALID}")
     if array is not None and array.ndim == 1 and array.size and array.dtype.kind in "iubUS":
         labels, cell = np.unique(array, return_inverse=True)
         rows = [() if label == unknown else (label.item(),) for label in labels]
@@ -176,7 +180,7 @@ def _as_array(skills: Any) -> np.ndarray | None:
     if array.dtype.kind == "U" and isinstance(skills, Sequence) and not all(isinstance(x, str) for x in skills):
         return None  # NumPy made texts of numbers
     if array.dtype.kind == "O" and array.ndim == 1:
-        return np.array(array.tolist()) if all(isinstance(label, str) for label in array) else None
+        return None if any(not isinstance(label, str) for label in array) else np.array(array.tolist())
     # A column of integers with missing ones is one of floats.
     return None if array.dtype.kind == "f" and array.ndim == 1 and array.size else array
 

@@ -7,6 +7,7 @@ position that was not handed out. The decisions are part of the state, so that a
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -43,9 +44,14 @@ class Steered(BatchSampler):
 
     def follow(self, decision: Decision) -> None:
         """Do as was decided. Raises `InputError` for a decision about positions that were handed out already."""
-        if decision is None or tuple(decision) == self.log[-1]:
+        if decision is None:
             return
-        position, number = map(int, decision)
+        try:
+            position, number = _whole(*decision)
+        except TypeError:
+            raise InputError(f"decision {decision!r}: valid is what `report` gave") from None
+        if (position, number) == self.log[-1]:
+            return
         if position < self.position or not 0 <= number < len(self.streams):
             raise InputError(
                 f"decision {position, number}: position {self.position} is handed out, in stream {self.current} of "
@@ -84,10 +90,21 @@ class Steered(BatchSampler):
         """Raises `InputError` for the state of another schedule, unless that is allowed."""
         if not isinstance(state, dict) or "log" not in state:
             raise InputError(f"state: valid is what `state_dict()` of a {type(self).__name__} gave")
-        log = [(int(position), int(number)) for position, number in state["log"]]
+        try:
+            log = [_whole(*entry) for entry in state["log"]]
+        except TypeError:
+            log = []
+        begins = [position for position, _ in log]
+        if begins[:1] != [0] or sorted(begins) != begins:
+            raise InputError("state: log has to be (first position, number of the stream) of each decision, from 0 on")
         if not all(0 <= number < len(self.streams) for _, number in log):
             raise InputError(f"state: it names stream {max(log, key=lambda e: e[1])[1]}; there are {len(self.streams)}")
         self.position, self.log = position_of(state, self._name(), self.stream.total, allow_other), log
+
+
+def _whole(position: Any, number: Any) -> tuple[int, int]:
+    """A decision. Raises `TypeError` for what is none."""
+    return operator.index(position), operator.index(number)
 
 
 def require_share(accuracy: Any) -> None:

@@ -55,6 +55,8 @@ class Stream:
     ):
         settings = Settings(_sound(groups), as_shape(shape), 0, total, cap)
         _require(settings)
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+            raise InputError(f"seed = {seed!r}: a whole number")
         self.seed, self.replacement = int(seed), bool(replacement)
         self.segments: tuple[Segment, ...] = (
             Segment(settings._replace(total=int(total)), self.seed, self.replacement),
@@ -270,7 +272,7 @@ def _sound(groups: Groups | int) -> Groups | int:
     """Raises `InputError` for what are no groups."""
     if isinstance(groups, np.integer):
         groups = int(groups)
-    if not isinstance(groups, (Groups, int)):
+    if isinstance(groups, bool) or not isinstance(groups, (Groups, int)):
         raise InputError(
             f"groups: a {type(groups).__name__} is none; valid are Groups(labels), or a number of examples"
         )
@@ -284,3 +286,6 @@ def _require(settings: Settings) -> None:
     total = settings.total
     if not isinstance(total, (int, np.integer)) or not 1 <= total < LONGEST:
         raise InputError(f"total = {total!r}: samples of the run, between 1 and 2^50")
+    cap = settings.cap
+    if cap is not None and (isinstance(cap, bool) or not isinstance(cap, (int, float, np.number))):
+        raise InputError(f"cap = {cap!r}: times that an example may come, a number")

@@ -15,6 +15,7 @@ from typing import ClassVar
 
 from lopsided.core.errors import InputError
 from lopsided.core.installing import install
+from lopsided.store.paths import folder_in
 
 
 class Executor(ABC):
@@ -43,9 +44,7 @@ class Executor(ABC):
 
     def logs(self) -> Path:
         """Folder of the workers' logs."""
-        folder = self.root / "workers" / "logs"
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder
+        return folder_in(self.root, "workers", "logs")
 
     def command(self, idle_seconds: float) -> list[str]:
         """What a worker's process runs."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 
 from lopsided.core.errors import InputError, Stopped
 from lopsided.core.progress import Progress
+from lopsided.core.telling import tell
 from lopsided.engines.choosing import require_engines
 from lopsided.executors import orders
 from lopsided.executors.base import Executor
@@ -43,9 +43,18 @@ class Wanted:
         """Tell the caller how far the members are."""
         if self.progress is None:
             return
-        missing, seconds = len(self.missing()), time.perf_counter() - self._began
-        left = seconds * missing / (self.first - missing) if missing < self.first else None
-        self.progress(Progress(0, 0, (), None, seconds, 1 - missing / len(self.names), left))
+        missing, seconds = self.missing(), time.perf_counter() - self._began
+        open_ = len(missing) - self._half_done(missing)
+        left = seconds * open_ / (self.first - open_) if open_ < self.first else None
+        self.progress(Progress(0, 0, (), None, seconds, 1 - open_ / len(self.names), left))
+
+    def _half_done(self, missing: set[MemberId]) -> float:
+        """How many members' worth of steps the workers have made of those that they have under way."""
+        under_way = [lease for lease in Leases(self.store.root).all() if lease.alive and lease.steps > 0]
+        return sum(
+            len(missing.intersection(lease.members)) * min(max(lease.step / lease.steps, 0.0), 1.0)
+            for lease in under_way
+        )
 
     def done(self) -> Done:
         """What was trained, at the end."""
@@ -90,7 +99,7 @@ class Cluster:
             if said := orders.refused(store, order):
                 raise InputError(f"--on {self.executor.name}: {said}")
             if orders.withdrawn(store, order) and not orders.finished(store, wanted.names):  # a worker removes it too
-                print("lopsided: the order was withdrawn (lopsided worker --stop, or time is over)", file=sys.stderr)
+                tell("the order was withdrawn (lopsided worker --stop, or time is over)")
                 raise Stopped
             lacking = self.executor.workers - self.executor.count()
             if lacking > 0:
@@ -126,7 +135,7 @@ class Cluster:
         lost = {failure.job: failure for member, failure in given_up.items() if member in missing}
         for failure in lost.values():
             log = f"; log: {failure.log}" if failure.log else ""
-            print(f"lopsided: job {failure.job}: {failure.message}{log}", file=sys.stderr)
+            tell(f"job {failure.job}: {failure.message}{log}")
         if lost:
             raise InputError(
                 f"--on {self.executor.name}: {len(lost)} jobs failed {MOST_FAILURES} times and were given up: "

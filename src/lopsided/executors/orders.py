@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import socket
-import sys
 import threading
 import time
 import traceback
@@ -25,11 +24,13 @@ from lopsided.core.errors import InputError, Stopped, StoreError
 from lopsided.core.execution import Execution
 from lopsided.core.json_text import parsed
 from lopsided.core.spec import Spec
+from lopsided.core.telling import tell
 from lopsided.engines.choosing import require_engines
 from lopsided.store import records
 from lopsided.store.files import replace_text
 from lopsided.store.leases import LOG, Leases
 from lopsided.store.parts import Store
+from lopsided.store.paths import folder_in
 from lopsided.store.records import Record, Seed, owned
 from lopsided.store.survey import MemberId
 from lopsided.study.targets import find
@@ -74,12 +75,12 @@ class Order(Record):
 
 def write(store: Store, order: Order) -> None:
     """For workers to find."""
-    folder = _folder(store)
-    folder.mkdir(exist_ok=True)
+    folder = folder_in(store.root, "work")
     for old in (folder / STOP, folder / f"{order.name}{REFUSED}"):
         with suppress(FileNotFoundError):
             old.unlink()
-    replace_text(folder / f"{order.name}.json", order.model_dump_json())
+    # Nobody else may write it, whatever the umask: it may name a file that workers execute.
+    replace_text(folder / f"{order.name}.json", order.model_dump_json(), 0o644)
 
 
 def remove(store: Store, order: Order) -> None:
@@ -88,20 +89,21 @@ def remove(store: Store, order: Order) -> None:
 
 
 def read(store: Store) -> list[Order]:
-    """Orders that the folder holds, of this user or of root; a file that is none, also one under another name than its
-    own (a copy that some other program made), is left out, and named once."""
+    """Orders that the folder holds, of this user or of root, that nobody else may write; a file that is none, also one
+    under another name than its own (a copy that some other program made), is left out, and named once."""
     found = []
-    for file, order in records.all_of(_folder(store), Order):
-        try:
-            if order is not None and (os.environ.get(TRUSTED) or owned(file)):
-                found.append(order)
-                continue
-        except OSError:
-            continue
-        if str(file) not in _SAID:
+    for file, order in records.all_of(_folder(store), Order, own=not os.environ.get(TRUSTED)):
+        if order is not None:
+            found.append(order)
+        elif str(file) not in _SAID:
+            try:
+                why = (
+                    "no order" if owned(file) else f"an order that others may have written; {TRUSTED}=1 carries it out"
+                )
+            except OSError:
+                continue  # withdrawn just now
             _SAID.add(str(file))
-            why = "no order" if order is None else f"an order of another user; {TRUSTED}=1 carries it out"
-            print(f"lopsided: {file}: {why}; left out", file=sys.stderr)
+            tell(f"{file}: {why}; left out")
     return found
 
 
@@ -137,7 +139,7 @@ def refused(store: Store, order: Order) -> str | None:
 def ask_to_stop(store: Store) -> tuple[list[str], int]:
     """Workers of the folder commit what they have and end; orders are withdrawn. Returns the workers that live, by
     name, and how many orders there were."""
-    _folder(store).mkdir(exist_ok=True)
+    folder_in(store.root, "work")
     orders = read(store)
     for order in orders:
         remove(store, order)
@@ -178,15 +180,16 @@ def _carry_out(order: Order, store: Store, stop: threading.Event) -> int:
         remove(store, order)
         return 0
     try:
-        if order.program and order.program != _digest_of(order.target):
+        if order.program != _digest_of(order.target):
             raise InputError(f"{order.target}: is not the file any more that the order was written for")
         find(order.target)  # registers what a recipe file defines
         specs = [Spec.parse(parsed(text)) for text in order.specs]
         execution = Execution.model_validate_json(order.execution)
         require_engines(specs, execution)
-    except InputError as error:
-        print(f"lopsided: order {order.name}: {error}", file=sys.stderr)
-        _refuse(store, order, str(error))
+    except (ValueError, RecursionError) as error:
+        why = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {str(error).splitlines()[0]}"
+        tell(f"order {order.name}: {why}")
+        _refuse(store, order, why)
         return 0
     try:
         done = run(specs, order.seeds, store, None, execution, stop, order.job_size, keep_going=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 from lopsided.core.errors import StoreError
+from lopsided.core.telling import tell
 from lopsided.explore.curves import Reader
 from lopsided.explore.runs import Run, of_manifest, of_others
 from lopsided.store.mirror import Mirror
@@ -69,7 +69,7 @@ class Folder:
             except Exception as error:  # the page goes on with what it has, and says why it is old
                 whole, said = True, f"{type(error).__name__}: {error}"
                 if said != self.trouble:
-                    print(f"lopsided: explore: {said}", file=sys.stderr)
+                    tell(f"explore: {said}")
                 self.trouble = said
             if whole:
                 self._stop.wait(LOOK_SECONDS)

@@ -13,6 +13,7 @@ from typing import Any
 
 from lopsided.core.errors import InputError
 from lopsided.store.files import new_file, replace_text
+from lopsided.store.paths import folder_in
 
 TAIL = 6
 """Lines of a run's output that the page shows."""
@@ -66,7 +67,7 @@ class Tries:
             raise InputError(f"{name} is running already")
         folder = self._root / "tried"
         try:
-            folder.mkdir(exist_ok=True)
+            folder_in(self._root, "tried")
             file, log = folder / f"{name}.json", folder / f"{name}-{secrets.token_hex(8)}.log"
             replace_text(file, json.dumps(parsed.model_dump(mode="json"), indent=1))
             with new_file(log) as output:

@@ -40,6 +40,8 @@ class Verdicts:
             self._thread.join()
 
     def _watch(self) -> None:
+        # As `python -P`: otherwise the other process executes a file multiprocessing.py of the present folder.
+        os.environ.setdefault("PYTHONSAFEPATH", "1")
         with multiprocessing.get_context("spawn").Pool(1, _apart) as pool:
             while not self._stop.is_set():
                 due = self._due()

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from lopsided.report.text import printable
+from lopsided.core.telling import printable
 
 
 def console() -> Console:

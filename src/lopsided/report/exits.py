@@ -14,7 +14,7 @@ from typing import NoReturn
 from cyclopts import CycloptsError, UnusedCliTokensError
 
 from lopsided.core.errors import InputError, Stopped
-from lopsided.report.text import printable
+from lopsided.core.telling import tell
 
 
 @contextmanager
@@ -70,5 +70,5 @@ def _of_library(file: Path) -> bool:
 
 
 def _fail(message: str) -> NoReturn:
-    print(f"lopsided: {printable(' '.join(message.split()))}", file=sys.stderr)
+    tell(" ".join(message.split()))
     sys.exit(2)

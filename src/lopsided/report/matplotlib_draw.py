@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import textwrap
+import uuid
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,8 @@ def save(figure: Figure, stem: Path) -> list[Path]:
     with mpl.rc_context(STYLE):
         canvas = draw(figure)
         for kind, options in {"png": {"dpi": 200}, "pdf": {"metadata": {"CreationDate": None}}}.items():
-            aside = stem.with_name(f".{stem.name}.{os.getpid()}.{kind}")  # never a half-written figure
+            # Never a half-written figure, and under a name at which nobody can have put a link.
+            aside = stem.with_name(f".{uuid.uuid4().hex}.{kind}")
             canvas.savefig(aside, **options)
             aside.replace(stem.with_suffix(f".{kind}"))
     return [stem.with_suffix(".png"), stem.with_suffix(".pdf")]
@@ -45,6 +47,7 @@ def save(figure: Figure, stem: Path) -> list[Path]:
 
 def draw(figure: Figure) -> Canvas:
     """The panels as a Matplotlib figure."""
+    figure = _literal(figure)
     columns = 2 if len(figure.panels) == 4 else min(3, len(figure.panels))
     rows = -(-len(figure.panels) // columns)
     with mpl.rc_context(STYLE):
@@ -57,9 +60,24 @@ def draw(figure: Figure) -> Canvas:
     return canvas
 
 
+def _literal(value: Any) -> Any:
+    """The same with every dollar escaped: names are anybody's, and two dollars would begin a formula."""
+    if isinstance(value, str):
+        return value.replace("$", r"\$")
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{each.name: _literal(getattr(value, each.name)) for each in fields(value) if each.init})
+    if isinstance(value, dict):
+        return {_literal(key): _literal(each) for key, each in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(_literal, value))
+    return type(value)(map(_literal, value)) if isinstance(value, list | tuple) else value
+
+
 def _draw(ax: Any, panel: Panel) -> None:
     for line in panel.lines:
-        label = textwrap.fill(line.name, LONG_NAME) if line.legend else None
+        # A name that begins with an underscore is left out of Matplotlib's legends.
+        name = f" {line.name}" if line.name.startswith("_") else line.name
+        label = textwrap.fill(name, LONG_NAME, drop_whitespace=False) if line.legend else None
         if line.style == "points":
             reach = np.abs(np.stack([line.low, line.high]) - line.middle)
             ax.errorbar(line.x, line.middle, reach, color=line.colour, label=label, fmt="o", ms=3.5, lw=0.8)

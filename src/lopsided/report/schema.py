@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,12 @@ def claims_schema() -> dict[str, Any]:
         "required": ["claims", "counts", "runs"],
         "$defs": {**inner, "Claim": claim},
     }
+
+
+def require_claims(claims: Iterable[Mapping[str, Any]]) -> None:
+    """Raises `ValueError` for what are no claims as `Claim.as_json` writes them."""
+    known, reader = {field.name for field in fields(Claim)}, TypeAdapter(list[Claim])
+    reader.validate_python([{name: value for name, value in each.items() if name in known} for each in claims])
 
 
 if __name__ == "__main__":

@@ -37,11 +37,6 @@ def plan_passed_over(problem: str, seeds: int) -> str:
     return f"The plan of --until-decided was passed over: {problem}. The verdicts are of the {seeds} seeds shown."
 
 
-def printable(text: Any) -> str:
-    """Text without characters that move a terminal's cursor, set its title or clear it."""
-    return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in str(text))
-
-
 def number(value: float | None) -> str:
     """Three significant digits, thousands grouped; a dash for what is not known."""
     if value is None or not math.isfinite(value):

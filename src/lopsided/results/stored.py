@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from lopsided.core.arms import ArmSpec, lies
-from lopsided.core.errors import InputError, MissingData, unknown
+from lopsided.core.errors import InputError, MissingData, StoreError, unknown
 from lopsided.core.spec import Spec
 from lopsided.stats.times import Times, time_to_reach, times_until
 from lopsided.store.parts import Store
@@ -154,6 +154,8 @@ def load(
         return None
     arms = {}
     for name, spec in specs.items():
+        if spec.content_hash() not in found:
+            raise StoreError(f"arm {name!r} has no rows: somebody altered the folder's parts")
         arms[name] = _arm(found[spec.content_hash()], name, spec, asked[name])
         if planned and name in planned:
             arms[name] = replace(arms[name], coordinates=planned[name].coordinates, swept=planned[name].swept)
@@ -266,4 +268,6 @@ def _complete(metric: str, n: int, shape: tuple[int, int], spec: Spec, arm: str)
         return
     once = any(probe.n_checkpoints for probe in spec.probes)
     if n not in {shape[0] * shape[1], shape[0] if once else -1}:
-        raise RuntimeError(f"store: arm {arm!r} has {n} rows of {metric!r}, not {shape[0]} x {shape[1]}")
+        raise StoreError(
+            f"arm {arm!r} has {n:,} rows of {metric!r}, not {shape[0]} x {shape[1]}: the folder's parts were altered"
+        )

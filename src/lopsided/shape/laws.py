@@ -248,8 +248,11 @@ def _by_skill(given: Sequence[float] | Mapping[Any, float], groups: Skilled) -> 
             raise InputError(
                 f"weights: no skill is named {strange[0]!r}; there are {', '.join(map(str, groups.names[:9]))}"
             )
-        return np.array([float(given.get(name, 0.0)) for name in groups.names])
-    found = np.asarray(given, float)
+        given = [given.get(name, 0.0) for name in groups.names]
+    try:
+        found = np.asarray(given, float)
+    except (TypeError, ValueError):
+        raise InputError(f"weights: {given!r:.80}: valid are numbers, one for each skill") from None
     if found.shape != (groups.n_skills,):
         raise InputError(f"weights: {found.shape} numbers for {groups.n_skills} skills")
     return found

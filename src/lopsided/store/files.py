@@ -15,12 +15,13 @@ def canonical(body: Any) -> str:
     return json.dumps(body, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def replace_text(file: Path, text: str) -> None:
+def replace_text(file: Path, text: str, mode: int = 0o666) -> None:
     """Write a small file so that readers see the old text or the new one, never half of it. What it is written to first
-    has a name that nobody can guess, and is made anew: no link of somebody else's is followed."""
+    has a name that nobody can guess, and is made anew: no link of somebody else's is followed. `mode`: the permissions
+    that the umask may narrow."""
     aside = file.with_name(f".{uuid.uuid4().hex}")
     try:
-        with new_file(aside) as opened:
+        with new_file(aside, mode) as opened:
             opened.write(text.encode())
         aside.replace(file)
     except OSError:
@@ -28,9 +29,9 @@ def replace_text(file: Path, text: str) -> None:
         raise
 
 
-def new_file(file: Path) -> BinaryIO:
+def new_file(file: Path, mode: int = 0o666) -> BinaryIO:
     """A file to write that did not exist, with what the user's umask permits. Raises `FileExistsError`."""
-    return os.fdopen(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o666), "wb")
+    return os.fdopen(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, mode), "wb")
 
 
 def digest(path: Path) -> str:

@@ -21,8 +21,10 @@ from typing import Any, NamedTuple
 
 from lopsided.core.json_text import parsed
 from lopsided.store.files import new_file
+from lopsided.store.made import require_made
 from lopsided.store.paths import plain_path
 from lopsided.store.records import text_of
+from lopsided.store.rows import COLUMNS
 
 VERSION = 3
 AT_ONCE = 256
@@ -32,7 +34,12 @@ SAVE_EVERY = 20
 FOLDER = re.compile(r"[0-9a-f]{16}-[0-9]{12}-[0-9a-z]+")
 
 
-Members = frozenset[tuple[str, int]]
+class Expected(NamedTuple):
+    """What rows a part should have."""
+
+    members: frozenset[tuple[str, int]]
+    whole: bool
+    """Whether it is all of its job, so that each member has rows in it."""
 
 
 class Summary(NamedTuple):
@@ -87,16 +94,16 @@ class Index:
         as they were, so that only the folder's names are looked at."""
         before = self._load() if self._entries is None else self._entries
         entries, unreadable, foreign, changed = {}, {}, [], 0
-        parts, new = self._root / "parts", dict[str, Members]()
+        parts, new = self._root / "parts", dict[str, Expected]()
         for name in self._names():
             if name.startswith("."):
                 continue
+            known = before.get(name)
+            if known is not None and only_new:  # under the store's lock, where each look at a file may take 5 ms
+                entries[name] = known
+                continue
             if not FOLDER.fullmatch(name) or (parts / name).is_symlink():
                 foreign.append(name)
-                continue
-            known = before.get(name)
-            if known is not None and only_new:
-                entries[name] = known
                 continue
             try:
                 stamp = [_stamp(f"{parts}/{name}/{file}") for file in ("part.json", "rows.parquet")]
@@ -131,7 +138,7 @@ class Index:
         except (FileNotFoundError, NotADirectoryError):
             return []
 
-    def _read(self, folder: Path, stamp: list[list[int]], new: dict[str, Members]) -> _Entry:
+    def _read(self, folder: Path, stamp: list[list[int]], new: dict[str, Expected]) -> _Entry:
         """Read and check one part: its text and its rows against their checksums, names against contents. A sound one's
         rows still have to be looked at, for which it is put into `new`."""
         text = text_of(folder / "part.json")
@@ -151,6 +158,10 @@ class Index:
             for spec, seed in part["members"]:
                 seeds.setdefault(spec, []).append(int(seed))
             numbers = int(part["start"]), int(part["step"]), bool(part["final"]), float(part["seconds"])
+            for digest in specs.keys() - self.specs.keys():
+                if not isinstance(parsed(specs[digest]), dict):
+                    return _Entry(stamp, None, "part.json: a spec is no JSON object")
+            require_made(part["provenance"])
             codes = {str(spec): str(code) for spec, code in part.get("codes", {}).items()}
             summary = Summary(folder.name, part["job"], *numbers, seeds, part["code"], part["parent"], state, codes)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -159,7 +170,8 @@ class Index:
             if hashlib.file_digest(file, "sha256").hexdigest() != checksum:
                 return _Entry(stamp, None, "rows.parquet was altered")
         self.specs |= specs
-        new[str(folder / "rows.parquet")] = frozenset((spec, seed) for spec, many in seeds.items() for seed in many)
+        members = frozenset((spec, seed) for spec, many in seeds.items() for seed in many)
+        new[str(folder / "rows.parquet")] = Expected(members, summary.final and summary.start == 0)
         return _Entry(stamp, summary, "")
 
     def _load(self) -> dict[str, _Entry]:
@@ -196,9 +208,10 @@ class Index:
                 aside.unlink(missing_ok=True)
 
 
-def not_of_their_members(parts: Mapping[str, Members]) -> dict[str, str]:
-    """What is wrong with the rows of parts, by file: rows of a member that part.json does not name, or two of one
-    member, step and metric. (Checksums say that rows are what a writer wrote; these say that it wrote no nonsense.)"""
+def not_of_their_members(parts: Mapping[str, Expected]) -> dict[str, str]:
+    """What is wrong with the rows of parts, by file: rows of a member that part.json does not name, or none of one that
+    it does, two of one member, step and metric, a column that is missing. (Checksums say that rows are what a writer
+    wrote; these say that it wrote no nonsense.)"""
     import duckdb
 
     wrong: dict[str, str] = {}
@@ -209,27 +222,39 @@ def not_of_their_members(parts: Mapping[str, Members]) -> dict[str, str]:
     return wrong
 
 
-def _not_of_their_members(con: Any, parts: Mapping[str, Members]) -> dict[str, str]:
+def _not_of_their_members(con: Any, parts: Mapping[str, Expected]) -> dict[str, str]:
     import duckdb
 
     folder = Path(next(iter(parts))).parents[1]
-    wrong: dict[str, str] = {}
     with plain_path(folder) as plain:
         names = {f"{plain}/{Path(file).parent.name}/rows.parquet": file for file in parts}
         try:
+            columns = dict(con.execute(
+                "SELECT file_name, list(name) FROM parquet_schema(?) GROUP BY file_name", [list(names)]
+            ).fetchall())  # fmt: skip
+            lacking = {name for name in names if not COLUMNS.keys() <= set(columns[name])}
+            wrong = {names[name]: "rows.parquet lacks a column" for name in lacking}
+            if len(lacking) == len(names):
+                return wrong
             found = con.execute(
                 "SELECT filename, spec, seed, count(*) > count(DISTINCT (step, metric)) "
-                "FROM read_parquet(?, filename = true, union_by_name = true) GROUP BY filename, spec, seed",
-                [list(names)],
+                "FROM read_parquet(?, filename = true) GROUP BY filename, spec, seed",
+                [[name for name in names if name not in lacking]],
             ).fetchall()
         except duckdb.Error:  # one of them is no table: told where rows are read, or found alone
-            return {} if len(parts) == 1 else {k: v for f in parts for k, v in
-                                               _not_of_their_members(con, {f: parts[f]}).items()}  # fmt: skip
+            if len(parts) == 1:
+                return dict.fromkeys(parts, "rows.parquet is no table")
+            return {k: v for f in parts for k, v in _not_of_their_members(con, {f: parts[f]}).items()}
+    seen: dict[str, set[tuple[str, int]]] = {}
     for name, spec, seed, twice in found:
-        if (spec, seed) not in parts[names[name]]:
-            wrong[names[name]] = "rows.parquet has rows of a member that part.json does not name"
-        elif twice:
+        seen.setdefault(names[name], set()).add((spec, seed))
+        if twice:
             wrong.setdefault(names[name], "rows.parquet has two rows of one member, step and metric")
+    for file, expected in parts.items():
+        if seen.get(file, set()) - expected.members:
+            wrong[file] = "rows.parquet has rows of a member that part.json does not name"
+        elif expected.whole and expected.members - seen.get(file, set()):
+            wrong.setdefault(file, "rows.parquet has no rows of a member that part.json names")
     return wrong
 
 

@@ -38,13 +38,16 @@ class Record(BaseModel):
 T = TypeVar("T", bound=Record)
 
 
-def text_of(file: Path, most: int = MOST_BYTES) -> str:
-    """The text of a regular file that is no link. Raises `OSError` for others, and for more than `most` bytes."""
+def text_of(file: Path, most: int = MOST_BYTES, own: bool = False) -> str:
+    """The text of a regular file that is no link. Raises `OSError` for others, and for more than `most` bytes; where it
+    has to be `own`, also for one that another user owns or may write."""
     handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
             raise OSError(f"{file}: is no regular file")
+        if own and not _own(found):
+            raise PermissionError(f"{file}: other users may have written it")
         if found.st_size > most:
             raise OSError(f"{file}: {found.st_size:,} bytes, of at most {most:,}")
         with os.fdopen(os.dup(handle), "rb") as opened:
@@ -53,16 +56,17 @@ def text_of(file: Path, most: int = MOST_BYTES) -> str:
         os.close(handle)
 
 
-def read(file: Path, kind: type[T]) -> T | None:
-    """The record in a file; None where there is none of this kind under this name."""
+def read(file: Path, kind: type[T], own: bool = False) -> T | None:
+    """The record in a file; None where there is none of this kind under this name, or where it has to be this user's
+    `own` and is not."""
     try:
-        found = kind.model_validate_json(text_of(file))
+        found = kind.model_validate_json(text_of(file, own=own))
     except (OSError, ValidationError, ValueError, RecursionError):
         return None
     return found if found.stem in (None, file.name.removesuffix(file.suffix)) else None
 
 
-def all_of(folder: Path, kind: type[T], ending: str = ".json") -> Iterator[tuple[Path, T | None]]:
+def all_of(folder: Path, kind: type[T], ending: str = ".json", own: bool = False) -> Iterator[tuple[Path, T | None]]:
     """The files of a folder with this ending, in order, and what each says; hidden files are left out."""
     try:
         names = sorted(os.listdir(folder))
@@ -70,11 +74,15 @@ def all_of(folder: Path, kind: type[T], ending: str = ".json") -> Iterator[tuple
         return
     for name in names:
         if name.endswith(ending) and not name.startswith("."):
-            yield folder / name, read(folder / name, kind)
+            yield folder / name, read(folder / name, kind, own)
 
 
 def owned(file: Path) -> bool:
-    """Whether this user, or root, owns a file (where users are known at all)."""
+    """Whether this user, or root, owns a file, and nobody else may write into it (where users are known at all)."""
+    return _own(os.lstat(file))
+
+
+def _own(found: os.stat_result) -> bool:
     if not hasattr(os, "getuid"):
         return True
-    return os.lstat(file).st_uid in (os.getuid(), 0)
+    return found.st_uid in (os.getuid(), 0) and not found.st_mode & 0o022

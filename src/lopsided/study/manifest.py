@@ -5,17 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from lopsided.core.flat import flat
+from lopsided.core.telling import tell
 from lopsided.store import records
 from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
+from lopsided.store.paths import folder_in
 from lopsided.store.records import LONGEST, Hash, Name, Record
 from lopsided.store.survey import MemberId
 from lopsided.store.tables import ArmRow
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from lopsided.core.spec import Spec
 
 FORMAT = 2
+MOST_MEMBERS = 5 * 10**6
+"""Members of a run, at most: a list of them takes 0.6 GB. The largest recipe has 1 million with 64 seeds."""
 
 
 class ArmRecord(Record):
@@ -52,11 +55,21 @@ class Manifest(Record):
     """Members per job at most; None: what the engine says of the spec."""
     jobs: tuple[tuple[Hash, int], ...]
     """Name and number of members of every job."""
+    file: str = ""
+    """Digest of the path of the recipe's file; empty for a recipe of this package. (The path would say who somebody
+    is.)"""
     format: Literal[2] = FORMAT
 
     @property
     def stem(self) -> str:
         return self.label
+
+    @model_validator(mode="after")
+    def _can_be_listed(self) -> Manifest:
+        """Readers make lists of all members."""
+        if len(self.arms) * self.seeds > MOST_MEMBERS:
+            raise ValueError(f"{len(self.arms)} arms of {self.seeds} seeds: more than {MOST_MEMBERS:,} members")
+        return self
 
     @property
     def label(self) -> str:
@@ -147,8 +160,7 @@ def differing(specs: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def write(store: Store, manifest: Manifest) -> None:
-    folder = store.root / "runs"
-    folder.mkdir(exist_ok=True)
+    folder = folder_in(store.root, "runs")
     replace_text(folder / f"{manifest.label}.json", manifest.model_dump_json(indent=1))
 
 
@@ -162,7 +174,7 @@ def recorded(store: Store) -> list[Manifest]:
     found = []
     for file, manifest in records.all_of(store.root / "runs", Manifest):
         if manifest is None:
-            print(f"lopsided: {file}: no manifest of this version; left out", file=sys.stderr)
+            tell(f"{file}: no manifest of this version; left out")
         else:
             found.append((_written(file), manifest))
     return [manifest for _, manifest in sorted(found, key=lambda each: each[0])]

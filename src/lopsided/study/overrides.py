@@ -102,4 +102,11 @@ def _entry(place: Any, key: str, path: str, arm: str) -> Any:
     valid = place if isinstance(place, dict) else map(str, range(len(place))) if isinstance(place, list) else ()
     of = f" of arm {arm!r}" if arm else ""
     one = f' For one arm: --set "ARM: {path}=…".' if of and "." in path else ""
+    inner = (
+        [f"{name}.{key}" for name, part in place.items() if isinstance(part, dict) and key in part]
+        if (path == key and isinstance(place, dict))
+        else []
+    )
+    if inner:
+        raise InputError(f"--set {path}: no field of a spec. Did you mean {' or '.join(inner)}?")
     raise InputError(f"--set {path}: {unknown(f'key{of}', key, valid)}{one}")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 
 from lopsided.core.code import VERSION, code_digests, outside
 from lopsided.core.spec import Spec
+from lopsided.core.telling import tell
 from lopsided.store.parts import Store
 
 
@@ -43,10 +43,9 @@ def say_rows_of_the_first_rule(specs: Iterable[Spec], store: Store) -> None:
     made = [part for part in store.parts() if not part.code.startswith(VERSION)]
     members = {(spec, seed) for part in made for spec, seeds in part.seeds.items() if spec in ours for seed in seeds}
     if members:
-        print(
-            f"lopsided: {len(members)} members in {str(store.root)!r} have digests of code of the rule before "
-            "2026-11-27; whether what computes them has changed since cannot be told",
-            file=sys.stderr,
+        tell(
+            f"{len(members)} members in {str(store.root)!r} have digests of code of the rule before "
+            "2026-11-27; whether what computes them has changed since cannot be told"
         )
 
 
@@ -67,4 +66,15 @@ def warn_of_older_rows(specs: Iterable[Spec], store: Store) -> None:
             f"{len(older)} members in {str(store.root)!r} were trained before {' or '.join(files)} or lopsided itself"
         )
         left = "changed; their rows stay as they are. To train them anew, take another folder (--out)"
-        print(f"lopsided: {what} {left}", file=sys.stderr)
+        tell(f"{what} {left}")
+
+
+def mixed_text(specs: Iterable[Spec], store: Store) -> str:
+    """What to say where rows of several versions of the code are shown or compared; empty where they are of one."""
+    versions = code_versions(specs, store)
+    if versions < 2:
+        return ""
+    return (
+        f"these rows come from {versions} versions of the code; what is compared may differ in that (`members` has a "
+        "column `code`). To train them anew, take another folder"
+    )

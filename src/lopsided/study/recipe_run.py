@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import sys
+import hashlib
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from lopsided.claims.deciding import decide
@@ -17,6 +18,7 @@ from lopsided.core.errors import InputError, MissingData, unknown
 from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.progress import Progress
 from lopsided.core.spec import Spec
+from lopsided.core.telling import tell
 from lopsided.results.stored import Results, load
 from lopsided.results.sweeps import beyond
 from lopsided.stats.verdict import Claim
@@ -51,6 +53,8 @@ class RecipeRun:
     overrides: tuple[str, ...] = ()
     rounds: tuple[Mapping[str, ArmSpec], ...] = ()
     """Arms that were added to sweeps whose best settings lay at an end, round by round."""
+    file: str = ""
+    """Digest of the path of the recipe's own file, if it has one."""
 
     @property
     def planned(self) -> dict[str, ArmSpec]:
@@ -87,6 +91,11 @@ class RecipeRun:
         are cut as the folder's manifest says, if it has one. `runner` trains: here, or elsewhere."""
         store.require_writable()
         before = manifest.read(store, self.label)
+        if before is not None and before.file and self.file and before.file != self.file:
+            raise InputError(
+                f"{self.label}: this folder has a run of another recipe file of that name, whose report would be "
+                "replaced; give the recipe another name, or take another folder (--out)"
+            )
         job_size = before.job_size if before else None
         now, specs, done, jobs = self, list(self.arms.values()), Done(0, 0, 0.0, 0), []
         while specs:
@@ -101,6 +110,7 @@ class RecipeRun:
                 arms=arms,
                 job_size=job_size,
                 jobs=tuple(jobs),
+                file=self.file,
             )
             manifest.write(store, found)
             request = Request(specs, self.seeds, store, progress, execution, stop or threading.Event(), job_size)
@@ -109,9 +119,7 @@ class RecipeRun:
             longer = now.longer(results) if results is not None else None
             specs = [] if longer is None else [spec for name, spec in longer.arms.items() if name not in now.arms]
             if specs and longer is not None:
-                print(
-                    f"lopsided: a best setting lies at the end of its sweep; added: {_added(longer)}", file=sys.stderr
-                )
+                tell(f"a best setting lies at the end of its sweep; added: {_added(longer)}")
             now = longer or now
         return done
 
@@ -173,7 +181,7 @@ class RecipeRun:
         try:
             decide(self.recipe, results)
         except (InputError, MissingData) as error:
-            print(f"lopsided: the claims cannot be decided on this scale's results: {error}", file=sys.stderr)
+            tell(f"the claims cannot be decided on this scale's results: {error}")
 
     def marked(self, claims: Sequence[Claim], store: Store) -> list[Claim]:
         """The claims, with how many versions of the code made the rows of the recipe's arms."""
@@ -222,7 +230,8 @@ def prepare(target: str, scale: str, seeds: int | None, overrides: Sequence[str]
         recipe.check(decided)
         check_metrics(recipe, decided)
     arms = overridden(recipe.name, recipe.specs(name), overrides)
-    return RecipeRun(recipe, name, arms, seeds or recipe.scales[name].seeds, tuple(overrides))
+    own = hashlib.sha256(str(Path(target).resolve()).encode()).hexdigest()[:16] if target.endswith(".py") else ""
+    return RecipeRun(recipe, name, arms, seeds or recipe.scales[name].seeds, tuple(overrides), file=own)
 
 
 def of_manifest(found: Manifest) -> RecipeRun:

@@ -9,8 +9,10 @@ from typing import Any
 from lopsided.core.errors import InputError
 from lopsided.store.files import canonical
 from lopsided.store.parts import Store
+from lopsided.store.paths import folder_in
 from lopsided.store.status import time_of
 from lopsided.study.checking import Found
+from lopsided.study.own_code import mixed_text
 from lopsided.study.recipe_run import RecipeRun
 
 OF_ONE_PART = ("finished", "seconds", "operations")
@@ -32,13 +34,15 @@ def write_report(store: Store, runs: Sequence[Found], page: Path) -> Path:
             # A run's own page has its pictures beside it; a page of several has one folder for all of theirs.
             own = page.parent.name == asked.label
             folder = page.parent if own else page.parent / f"{page.stem}-files" / asked.label
+            if folder.is_relative_to(store.root):
+                folder_in(store.root, *folder.relative_to(store.root).parts)
             folder.mkdir(parents=True, exist_ok=True)
             save(figure, folder / "figure")
             section = Section(
                 asked.recipe,
                 results,
                 found.claims,
-                found.judged_by,
+                found.judged_by or ("" if found.claims else mixed_text(asked.arms.values(), store)),
                 figure,
                 asked.overrides,
                 made(store, asked),

@@ -6,6 +6,7 @@ import importlib.util
 import re
 import sys
 from collections.abc import Mapping
+from contextlib import redirect_stdout
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from lopsided.core.errors import InputError
 from lopsided.core.json_text import parsed
 from lopsided.core.shapes import has_accuracy
 from lopsided.core.spec import Spec
+from lopsided.core.telling import tell
 from lopsided.results.stored import Results
 
 if TYPE_CHECKING:
@@ -114,7 +116,7 @@ def program(path: Path, kind: str = "recipe file") -> ModuleType:
         raise InputError(f"{kind} {str(path)!r}: not found")
     if path.suffix != ".py":
         raise InputError(f"{kind} {str(path)!r}: has to be a Python file, its name ending in .py")
-    print(f"lopsided: executing {path}", file=sys.stderr)
+    tell(f"executing {path}")
     spec = importlib.util.spec_from_file_location(f"{FILE_MODULE}{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
@@ -123,7 +125,8 @@ def program(path: Path, kind: str = "recipe file") -> ModuleType:
     if (folder := str(path.parent.resolve())) not in sys.path:
         sys.path.insert(0, folder)  # so that it can import its neighbours, as `python FILE` can
     try:
-        spec.loader.exec_module(module)
+        with redirect_stdout(sys.stderr):  # what it prints is not what a command prints, which may be JSON
+            spec.loader.exec_module(module)
     except InputError as error:
         raise InputError(f"{kind} {str(path)!r}: {error}") from None
     except (Exception, SystemExit) as error:  # somebody else's program may end in any way

@@ -31,6 +31,7 @@ from lopsided.stats.sequential import LOOKS, level
 from lopsided.stats.verdict import DECIDED, NOT_RUN, Claim, Look
 from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
+from lopsided.store.paths import folder_in
 from lopsided.study import looks as look_in_hand
 from lopsided.study.recipe_run import RecipeRun
 from lopsided.work.done import Done, Request, Runner
@@ -238,7 +239,7 @@ def _write(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> Plan:
         arms_hash=_arms_hash(asked),
     )
     file = _file(asked, store)
-    file.parent.mkdir(exist_ok=True)
+    folder_in(file.parent.parent, file.parent.name)
     replace_text(file, json.dumps(asdict(plan), indent=1))
     return plan
 

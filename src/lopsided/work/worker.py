@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 import traceback
@@ -18,6 +17,7 @@ from lopsided.core.errors import Stopped
 from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.progress import Progress
 from lopsided.core.spec import Spec
+from lopsided.core.telling import tell
 from lopsided.engines import checkpoints, devices
 from lopsided.engines.choosing import engine_for, require_engines
 from lopsided.store.index import Summary
@@ -133,7 +133,7 @@ class _Work:
                 self.store.sweep()
         damages = self.store.survey().damaged
         for damage in damages:
-            print(f"lopsided: {damage.folder}: {damage.reason}; set aside, computed anew", file=sys.stderr)
+            tell(f"{damage.folder}: {damage.reason}; set aside, computed anew")
         self.store.set_aside(damages)
 
     def _lease(self, jobs: Sequence[Sequence[Member]]) -> tuple[list[Member], Lease | None, int]:
@@ -190,10 +190,7 @@ class _Work:
             try:
                 diverged = self._train_held(members, holder)
             except LeaseLost:
-                print(
-                    f"lopsided: job {lease.job}: another process works on it or finished it; left to that one",
-                    file=sys.stderr,
-                )
+                tell(f"job {lease.job}: another process works on it or finished it; left to that one")
                 return None
             except (Stopped, KeyboardInterrupt):
                 raise
@@ -219,7 +216,7 @@ class _Work:
         if found.finished:
             raise LeaseLost(job)
         for reason in found.passed:
-            print(f"lopsided: {reason}", file=sys.stderr)
+            tell(f"{reason}")
         committed, parent = 0, ""
         if found.part is not None:
             committed, parent = self._restore(engine, found.part)
