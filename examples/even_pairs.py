@@ -21,9 +21,9 @@ of places where neighbours differ even, that is, are the first and the last lett
 So: which share of seeds?
 And, since lengths are drawn alike from 1 to 40 there: does another law of the lengths change it?
 
-`examples/even_pairs.py`, in plain PyTorch: an encoder of 5 layers, width 64, 8 heads and sinusoidal positions, Adam with
-gradients clipped to norm 1 and batches of one length, all as there; but no dropout, batches of 32 for 128, and 1,500
-steps for 10,000; the answer is read at the last letter.
+`examples/even_pairs.py`, in plain PyTorch: an encoder of 5 layers, width 64, 8 heads and sinusoidal positions, Adam
+with gradients clipped to norm 1 and batches of one length, all as there; but no dropout, batches of 32 for 128, and
+1,500 steps for 10,000; the answer is read at the last letter.
 The run that works has rate 0.0001; their program's own is 0.001.
 
 - alike: lengths 1 to 40 equally often;

@@ -90,3 +90,18 @@ def test_what_was_handed_out_cannot_be_decided():
         ld.AutoSchedule(GROUPS, (0.5, 0.1), 640, 64)
     with pytest.raises(InputError, match="goal"):
         ld.AutoSchedule(GROUPS, (0.5, 1.0), 640, 64, goal=2)
+
+
+@pytest.mark.parametrize("log", [None, 3, [], [[1]], [["a", 0]], [[0.5, 0]], [[500, 1], [0, 0]], [[64, 1]]])
+def test_a_log_that_is_none_is_one_line(log):
+    """Some ended in a traceback, others were taken without a word."""
+    sampler = ranks(1)[0]
+    state = {**sampler.state_dict(), "log": log}
+    with pytest.raises(InputError, match="log has to be"):
+        sampler.load_state_dict(state)
+
+
+@pytest.mark.parametrize("decision", ["ab", 3, (1,), (0.5, 1)])
+def test_a_decision_that_is_none_is_one_line(decision):
+    with pytest.raises(InputError, match="valid is what `report` gave"):
+        ranks(1)[0].follow(decision)

@@ -511,6 +511,11 @@ def test_labels_are_told_apart_by_their_last_character_too():
     assert groups.names == ["cat", "cat\0", "cat\0\0", "dog"]
     assert groups.size.tolist() == [50] * 4
     assert (groups.cell[:4] == [0, 1, 2, 3]).all()
+    pandas = pytest.importorskip("pandas")
+    for column in (pandas.Series(["cat", "cat\0", "dog"]), pandas.Series(["cat", "cat\0", "dog"], dtype="category")):
+        assert ld.Groups(column).names == ["cat", "cat\0", "dog"]
+    with pytest.raises(InputError, match="are bytes"):
+        ld.Groups([b"cat", b"cat\0"])
 
 
 def test_one_long_label_among_many_takes_its_own_memory():

@@ -203,9 +203,24 @@ def test_rows_of_two_versions_are_said_where_they_are_compared(tmp_path, monkeyp
         lop.run({"old": old}, seeds=2, out=tmp_path)
     assert "versions" not in capsys.readouterr().err
     lop.run({"old": old, "new": new}, seeds=2, out=tmp_path)
-    assert "these rows come from 2 versions of the code" in capsys.readouterr().err
+    assert "These rows come from 2 versions of the code" in capsys.readouterr().err
     found = asked(tmp_path, "SELECT count(DISTINCT code) FROM members")
     assert found == [(2,)]
+
+
+def test_rows_of_two_versions_of_a_plain_spec_are_said_by_its_run_and_on_its_page(tmp_path, monkeypatch, capsys):
+    """Only claims said so, and a spec has none."""
+    from lopsided.work import worker
+
+    (tmp_path / "spec.json").write_text(json.dumps(PARITY))
+    with monkeypatch.context() as patch:
+        patch.setattr(worker, "code_digests", lambda specs: {s.content_hash(): "ast-1:0000000000000000" for s in specs})
+        cli("run", tmp_path / "spec.json", "--seeds", "2", "--out", tmp_path / "out")
+    assert "versions" not in capsys.readouterr().err
+    cli("run", tmp_path / "spec.json", "--seeds", "4", "--out", tmp_path / "out")
+    assert "These rows come from 2 versions of the code" in capsys.readouterr().err
+    (page,) = (tmp_path / "out/reports").glob("*/index.html")
+    assert "These rows come from 2 versions" in page.read_text()
 
 
 def test_a_signal_has_its_own_exit_code(tmp_path):

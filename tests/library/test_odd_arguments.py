@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import lopsided as lop
+import lopsided.data as ld
 from lopsided.stats import decisions
 from lopsided.stats.times import Times, falls
 from tests.conftest import PARITY
@@ -145,3 +146,15 @@ def test_batches_refuse_what_a_spec_refuses(change, said):
 def test_a_check_takes_some_samples(samples):
     with pytest.raises(lop.InputError, match="at least 8"):
         lop.check(lop.tasks.SparseParity(d=6, k=2), samples=samples)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"cap": "8"}, {"cap": True}, {"seed": None}, {"seed": "a"}, {"seed": 1.5}, {"groups": True},
+     {"shape": ld.Weights(["x", "y"])}],
+)  # fmt: skip
+def test_a_stream_s_numbers_are_numbers(change):
+    """Some of them ended in a TypeError of NumPy's, others were taken for another number."""
+    asked = {"groups": ld.Groups(["a", "b"] * 10), "shape": ld.Uniform(), "total": 50, **change}
+    with pytest.raises(lop.InputError):
+        ld.Stream(**asked).at(0)

@@ -245,7 +245,8 @@ class Own(Base):
 PLAIN = {
     "gain": "2", "table": "3", "helper": "2", "shared": "1", "width": "4", "default": "1", "body": "[i for i in (1,)]",
     "many": "4",
-    "partial": "2", "in_a_dictionary": "3", "in_a_list": "4", "attribute": "5", "method": "6", "docstring": "'''Text.'''",
+    "partial": "2", "in_a_dictionary": "3", "in_a_list": "4", "attribute": "5", "method": "6",
+    "docstring": "'''Text.'''",
 }  # fmt: skip
 CHANGES = [{key: "7"} for key in PLAIN if key != "docstring"]
 

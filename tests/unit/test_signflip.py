@@ -21,6 +21,12 @@ def test_one_member_far_away_makes_no_ties_of_the_others():
         assert sign_flip(-values) == (1.0, 1 / 256)
 
 
+def test_half_of_the_members_far_away_make_no_ties_of_the_others():
+    """Five of eight members diverged to 1e9: ties among the others gave p = 0.03 for 1/256, and a verdict was lost."""
+    values = np.array([1e9] * 5 + [0.1] * 3)
+    assert sign_flip(values) == (1 / 256, 1.0)
+
+
 def test_with_nan_there_is_no_test():
     assert np.isnan(sign_flip(np.array([0.1, np.nan, 0.3]))).all()
     assert decisions.higher(np.zeros(8), np.append(np.ones(7), np.nan), "loss").verdict == "inconclusive"

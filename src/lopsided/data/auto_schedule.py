@@ -7,7 +7,7 @@ from typing import Any
 
 from lopsided.core.errors import InputError
 from lopsided.data.groups import Groups
-from lopsided.data.steered import Decision, Steered, require_share
+from lopsided.data.steered import Decision, Steered, decided, require_share
 from lopsided.data.stream import Stream
 from lopsided.shape.laws import AsIs
 from lopsided.shape.phases import Phases
@@ -79,11 +79,15 @@ class AutoSchedule(Steered):
         """Raises `InputError` for the state of something else, unless that is allowed."""
         if not isinstance(state, dict) or "steps" not in state:
             raise InputError("state: valid is what `state_dict()` of an AutoSchedule gave")
+        try:
+            steps, right = int(state["steps"]), float(state["right"])
+        except (KeyError, TypeError, ValueError):
+            raise InputError("state: steps and right have to be numbers") from None
         super().load_state_dict(state, allow_other)
-        self._steps, self._right = int(state["steps"]), float(state["right"])
+        self._steps, self._right = steps, right
 
     def follow(self, decision: Decision) -> None:
         """Do as was decided. Raises `InputError` for a smaller subset too."""
-        if decision is not None and int(decision[1]) < self.current:
+        if decision is not None and decided(decision)[1] < self.current:
             raise InputError(f"decision {tuple(decision)}: subsets grow, and {self.current} is in use")
         super().follow(decision)

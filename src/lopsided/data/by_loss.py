@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
@@ -90,9 +91,14 @@ class ByLoss(BatchSampler):
 
     def follow(self, decision: LawChange) -> None:
         """Do as was decided. Raises `InputError` for a decision about positions that were handed out already."""
-        if decision is None or (self.log and list(decision[1]) == self.log[-1][1] and decision[0] == self.log[-1][0]):
+        if decision is None:
             return
-        position, law = int(decision[0]), [float(p) for p in decision[1]]
+        try:
+            position, law = operator.index(decision[0]), [float(p) for p in decision[1]]
+        except (TypeError, ValueError, IndexError):
+            raise InputError(f"decision {decision!r:.80}: valid is what `report` gave") from None
+        if self.log and law == self.log[-1][1] and position == self.log[-1][0]:
+            return
         if position < self.position:
             raise InputError(f"decision at {position:,}: position {self.position:,} is handed out")
         if position < self.stream.total:

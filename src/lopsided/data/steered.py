@@ -46,10 +46,7 @@ class Steered(BatchSampler):
         """Do as was decided. Raises `InputError` for a decision about positions that were handed out already."""
         if decision is None:
             return
-        try:
-            position, number = _whole(*decision)
-        except TypeError:
-            raise InputError(f"decision {decision!r}: valid is what `report` gave") from None
+        position, number = decided(decision)
         if (position, number) == self.log[-1]:
             return
         if position < self.position or not 0 <= number < len(self.streams):
@@ -100,6 +97,14 @@ class Steered(BatchSampler):
         if not all(0 <= number < len(self.streams) for _, number in log):
             raise InputError(f"state: it names stream {max(log, key=lambda e: e[1])[1]}; there are {len(self.streams)}")
         self.position, self.log = position_of(state, self._name(), self.stream.total, allow_other), log
+
+
+def decided(decision: Any) -> tuple[int, int]:
+    """A decision's position and stream. Raises `InputError` for what is none."""
+    try:
+        return _whole(*decision)
+    except TypeError:
+        raise InputError(f"decision {decision!r}: valid is what `report` gave") from None
 
 
 def _whole(position: Any, number: Any) -> tuple[int, int]:

@@ -38,6 +38,8 @@ class Section(NamedTuple):
     """What the run is called, with what was changed by hand."""
     interim: str = ""
     """How far an unfinished run is; empty for one that is complete."""
+    mixed: str = ""
+    """That rows of several versions of the code are shown, where no claim says so."""
 
 
 def write(sections: Sequence[Section], path: Path) -> Path:

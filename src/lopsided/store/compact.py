@@ -159,7 +159,7 @@ def copy_rows(
         con.execute("SET preserve_insertion_order = false")
         con.execute(
             f"COPY (SELECT {', '.join(f'r.{name}' for name in COLUMNS)} "
-            f"FROM read_parquet([{', '.join(map(repr, files))}], filename = true, union_by_name = true) r "
+            f"FROM read_parquet([{', '.join(map(repr, files))}], filename = true) r "
             "JOIN files f ON r.filename = f.file "
             "JOIN asked a ON r.spec = a.spec AND r.seed = a.seed AND f.job = a.job "
             f"{_only(metrics)} ORDER BY r.spec, r.metric, r.seed, r.step) TO '{_inside(root, store, file)}' "

@@ -100,7 +100,7 @@ class Mirror:
             names = ", ".join(f"'{file}'" for file in files)  # plain: see `plain_path`
             con.execute(
                 "CREATE TEMP TABLE fresh AS SELECT f.part, r.* EXCLUDE (shape, elements, filename) FROM "
-                f"read_parquet([{names}], filename = true, union_by_name = true) r "
+                f"read_parquet([{names}], filename = true) r "
                 "JOIN _files f ON r.filename = f.file WHERE r.elements IS NULL"
             )
             con.unregister("_files")

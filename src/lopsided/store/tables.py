@@ -103,7 +103,7 @@ def _rows(con: Any, files: list[tuple[str, str]], locked: bool) -> None:
         con.unregister("_files")
         con.execute(
             f"CREATE VIEW rows AS SELECT {', '.join(f'r.{name}' for name in COLUMNS)} FROM "
-            f"read_parquet([{names}], filename = true, union_by_name = true) r "
+            f"read_parquet([{names}], filename = true) r "
             "JOIN internal.parts p ON r.filename = p.file "
             "JOIN members m ON r.spec = m.spec AND r.seed = m.seed AND p.job = m.job"
         )

@@ -75,6 +75,6 @@ def mixed_text(specs: Iterable[Spec], store: Store) -> str:
     if versions < 2:
         return ""
     return (
-        f"these rows come from {versions} versions of the code; what is compared may differ in that (`members` has a "
+        f"These rows come from {versions} versions of the code; what is compared may differ in that (`members` has a "
         "column `code`). To train them anew, take another folder"
     )

@@ -42,12 +42,13 @@ def write_report(store: Store, runs: Sequence[Found], page: Path) -> Path:
                 asked.recipe,
                 results,
                 found.claims,
-                found.judged_by or ("" if found.claims else mixed_text(asked.arms.values(), store)),
+                found.judged_by,
                 figure,
                 asked.overrides,
                 made(store, asked),
                 asked.title,
                 found.interim,
+                "" if found.claims else mixed_text(asked.arms.values(), store),
             )
             sections.append(section)
         return write(sections, page)
