@@ -98,7 +98,7 @@ def test_flags_are_frozen():
         "skills": [
             *("--by", "--embeddings", "--json", "--output", "--seed", "--skills", "--text", "-k", "-o"),
         ],
-        "explore": ["--arm-from", "--pattern", "--port", "--seed-from", "--task-from"],
+        "explore": ["--arm-from", "--out", "--pattern", "--port", "--seed-from", "--task-from"],
         "worker": ["--idle", "--out", "--stop"],
         "report": ["--out", "--output", "-o"],
         "check": ["--json", "--out", "--rows"],

@@ -58,7 +58,9 @@ def test_rows_that_an_older_version_of_a_file_made_are_named(tmp_path, capsys, m
     text, text_of = inspect.getsource(scratch), own_files.text_of
 
     def says(other):
-        monkeypatch.setattr(own_files, "text_of", lambda file: other if file.name == "scratch.py" else text_of(file))
+        monkeypatch.setattr(
+            own_files, "text_of", lambda file, name: other if file.name == "scratch.py" else text_of(file, name)
+        )
 
     says(f'"""Another one."""\n{text}# changed')
     lop.run(spec, 2, store)

@@ -73,7 +73,7 @@ class World:
         patch.setattr(parts, "sync", lambda path: None)
         patch.setattr(parts, "sync_tree", lambda path: None)
         patch.setattr(parts, "write_rows", lambda file, rows: file.write_text("rows"))
-        patch.setattr(commits, "provenance", lambda *_: {})
+        patch.setattr(commits, "provenance", lambda *_: {"finished": "", "device": "", "software": {}})
         patch.setattr(worker, "code_digests", lambda specs: {s.content_hash(): CODE for s in specs})
         patch.setattr(commits.checkpoints, "save", lambda folder, state: _write(folder / "state", b"state"))
         patch.setattr(parts.Index, "_save", lambda self: None)

@@ -127,6 +127,7 @@ def test_orders_of_others_are_not_carried_out(tmp_path, monkeypatch, capsys):
     order = orders.of(str(evil), [SMALL], 1, execution="{}")
     orders.write(store, order)
     monkeypatch.setattr(orders, "owned", lambda file: False)
+    monkeypatch.setattr(records, "_own", lambda found: False)
     assert orders.read(store) == []
     assert (
         "an order that others may have written; LOPSIDED_TRUST_ORDERS=1 carries it out; left out"

@@ -29,7 +29,8 @@ def fake_rows(spec=A, seed=0, step=10, value=1.0):
 
 
 def fake_part(step=10, final=True, members=((A, 0),), start=0, parent="", token="0"):
-    return Part(job_name(members), start, step, final, 0.0, tuple(members), {A: SPEC}, {}, "code", parent, token)
+    made = {"finished": "", "device": "", "software": {}}
+    return Part(job_name(members), start, step, final, 0.0, tuple(members), {A: SPEC}, made, "code", parent, token)
 
 
 def test_members_are_complete_only_with_their_last_part(tmp_path):

@@ -109,17 +109,18 @@ def report(
     if page.suffix not in (".html", ".htm"):
         raise InputError(f"--output {str(page)!r}: a report is an HTML page; name a file that ends in .html")
     store.require_readable()
-    runs = [found_in(asked, store) for asked in recorded(store)]
+    known = manifests(store)
+    runs = [found_in(asked, store) for asked in recorded(store, known)]
     runs = [found if found.shown is not None else interim(found.run, store) or found for found in runs]
     if not any(found.shown is not None for found in runs):
-        unread = sorted({m.recipe for m in manifests(store)} - {found.run.recipe.name for found in runs})
+        unread = sorted({m.recipe for m in known} - {found.run.recipe.name for found in runs})
         own = f" (`lopsided run FILE.py` writes the report of a recipe file: {', '.join(unread)})" if unread else ""
         raise InputError(
             f"directory = {str(directory)!r}: holds no finished run of a recipe that can be read here{own}; `lopsided "
             "explore` shows what Python programs trained"
         )
     print(write_report(store, runs, page))
-    if others := members(store, {found.label: found.members() for found in manifests(store)}).get(OTHERS):
+    if others := members(store, {found.label: found.members() for found in known}).get(OTHERS):
         tell(f"{len(others)} members that Python programs trained are not on the page; `lopsided explore` shows them")
 
 

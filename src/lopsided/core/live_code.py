@@ -87,7 +87,7 @@ class LiveCode:
                 self.texts.append(f"{name}.{key}: {_constant(each)}")
 
     def _take_module(self, name: str, module: ModuleType, used: Set[str]) -> None:
-        """Of a module what code that names `used` can mean by it: of somebody's own, those attributes."""
+        """Add a module's name, and of somebody's own module the attributes that code which names `used` can mean."""
         self.texts.append(f"{name}: module {module.__name__}")
         if not self._is_own(module.__name__):
             return

@@ -61,7 +61,7 @@ def draw(figure: Figure) -> Canvas:
 
 
 def _literal(value: Any) -> Any:
-    """The same with every dollar escaped: names are anybody's, and two dollars would begin a formula."""
+    """Escape every dollar in a figure's texts: names are anybody's, and two dollars would begin a formula."""
     if isinstance(value, str):
         return value.replace("$", r"\$")
     if is_dataclass(value) and not isinstance(value, type):

@@ -26,7 +26,7 @@ class Made(BaseModel):
 
 
 class _Merged(BaseModel):
-    """Of a part that others were merged into."""
+    """Provenance of a part that others were merged into."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 

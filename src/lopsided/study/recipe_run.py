@@ -260,10 +260,11 @@ def _same(arms: Mapping[str, Spec], found: Manifest, swept: bool) -> bool:
     return ours == theirs or (swept and ours < theirs)
 
 
-def recorded(store: Store) -> list[RecipeRun]:
-    """Runs that the folder remembers, newest last; one whose specs are no longer valid is left out."""
+def recorded(store: Store, manifests: Sequence[Manifest] | None = None) -> list[RecipeRun]:
+    """Runs that the folder remembers, newest last; one whose specs are no longer valid is left out. `manifests`: those
+    of the folder, where they have been read (a bad one is told once)."""
     found = []
-    for each in manifest.recorded(store):
+    for each in manifest.recorded(store) if manifests is None else manifests:
         try:
             found.append(of_manifest(each))
         except InputError:
