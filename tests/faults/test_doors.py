@@ -107,5 +107,5 @@ def test_a_name_with_dollars_or_an_underscore_is_drawn_as_it_is(tmp_path):
 
 
 def test_a_spec_does_not_change_and_says_so():
-    with pytest.raises(lop.InputError, match=r"steps: a Spec does not change; make another one"):
+    with pytest.raises(lop.InputError, match=r"steps: a Spec does not change; take another one"):
         SMALL.steps = 5

@@ -1,5 +1,6 @@
 """`import lopsided as lop`: what a user of the library meets first."""
 
+import builtins
 import doctest
 import importlib
 import subprocess
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import lopsided as lop
+from lopsided import start
 from lopsided.core.registry import registered
 from lopsided.study.recipe_run import prepare
 from tests.conftest import PARITY
@@ -271,3 +273,28 @@ def test_a_model_that_cannot_read_the_task_is_refused_before_anything_runs():
         lop.Spec.parse({**PARITY, "task": tokens.model_dump(mode="json"), "loss": "cross-entropy"})
     with pytest.raises(lop.InputError, match="seeds = 0"):
         lop.run(lop.Spec.parse(PARITY), seeds=0)
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "code"),
+    [(["--version"], "0.1.0", 0), (["doctor"], "lopsided.data and lopsided.compare", 0), (["run", "tour"], "lab", 2)],
+)  # fmt: skip
+def test_without_the_laboratory_the_command_says_what_there_is(words, said, code, monkeypatch, capsys):
+    """`pip install lopsided` brings NumPy and SciPy, and the command `lopsided` too."""
+    monkeypatch.setitem(sys.modules, "lopsided.cli", None)
+    monkeypatch.setattr(sys, "argv", ["lopsided", *words])
+
+    def import_(name, *rest, real=builtins.__import__):
+        if name == "lopsided.cli":
+            raise ModuleNotFoundError("No module named 'cyclopts'", name="cyclopts")
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", import_)
+    try:
+        start.main()
+        ended = 0
+    except SystemExit as error:
+        ended = error.code
+    assert ended == code
+    found = capsys.readouterr()
+    assert said in found.out + found.err

@@ -54,7 +54,7 @@ class Config(BaseModel):
         """Raises `InputError`: what names stored rows does not change."""
         if name in type(self).model_fields:
             kind = type(self).__name__
-            raise InputError(f"{name}: a {kind} does not change; make another one: {kind}(..., {name}={value!r})")
+            raise InputError(f"{name}: a {kind} does not change; take another one: .replace({name}={value!r})")
         super().__setattr__(name, value)
 
     @field_validator("*", mode="before")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dash import Dash, Input, Output, dcc, html
+from dash.exceptions import DependencyException
 from flask import abort, request
 from werkzeug.serving import BaseWSGIServer, make_server
 
@@ -36,6 +37,8 @@ class Served:
         app.server.logger.addFilter(_WithoutToken(token))
         app.server.before_request(_from_here)
         app.server.after_request(_with_policy)
+        # Dash 4.4 raises for a file of its own that is not there, and lists all that are: 500, and a page of log.
+        app.server.register_error_handler(DependencyException, lambda _: ("", 404))
         try:
             with socket.create_server((HOST, port)) as bound:
                 self._server: BaseWSGIServer = make_server(HOST, port, app.server, threaded=True, fd=bound.fileno())
