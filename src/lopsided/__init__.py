@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from lopsided.api.checking import check
     from lopsided.api.comparing import Comparison, compare
     from lopsided.api.curves import Curves
+    from lopsided.api.forecasting import Forecast, forecast
     from lopsided.api.looks import Looks, looks
     from lopsided.api.planning import plan
     from lopsided.api.reading import read
@@ -44,6 +45,7 @@ __all__ = [
     "Advised",
     "Comparison",
     "Curves",
+    "Forecast",
     "InputError",
     "Looks",
     "Results",
@@ -55,6 +57,7 @@ __all__ = [
     "check",
     "compare",
     "data",
+    "forecast",
     "load",
     "looks",
     "models",
@@ -83,6 +86,8 @@ _WHERE = {
     "batches": "lopsided.api.batches",
     "check": "lopsided.api.checking",
     "compare": "lopsided.api.comparing",
+    "Forecast": "lopsided.api.forecasting",
+    "forecast": "lopsided.api.forecasting",
     "load": "lopsided.api.running",
     "Looks": "lopsided.api.looks",
     "looks": "lopsided.api.looks",

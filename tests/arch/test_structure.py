@@ -68,7 +68,7 @@ def test_flags_are_frozen():
 
     flags = {}
     commands = ("list", "run", "sample", "cost", "advise", "explore", "worker", "report", "check", "query", "status")
-    for name in (*commands, "paper", "export", "skills", "compact", "compare", "new", "doctor"):
+    for name in (*commands, "paper", "export", "skills", "compact", "compare", "forecast", "new", "doctor"):
         collected = app[name].assemble_argument_collection()
         flags[name] = sorted(n for a in collected for n in a.names if n.startswith("-"))
     assert flags == {
@@ -97,6 +97,18 @@ def test_flags_are_frozen():
         "advise": ["--budget", "--json", "--out", "--rates", "--samples", "--skill", "--target", "--text", "--train"],
         "skills": [
             *("--by", "--embeddings", "--json", "--output", "--seed", "--skills", "--text", "-k", "-o"),
+        ],
+        "forecast": [
+            "--arm-from",
+            "--at",
+            "--axis",
+            "--json",
+            "--metric",
+            "--pattern",
+            "--run",
+            "--seconds",
+            "--seed-from",
+            "--step",
         ],
         "explore": ["--arm-from", "--out", "--pattern", "--port", "--seed-from", "--task-from"],
         "worker": ["--idle", "--out", "--stop"],

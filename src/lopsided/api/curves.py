@@ -55,6 +55,8 @@ def ragged(curves: Curves | Ragged, diverged: Literal["nan"] | None = None) -> R
     """
     if isinstance(curves, Ragged):
         return curves
+    if not isinstance(curves, Curves):
+        raise InputError(f"curves: a {type(curves).__name__} is none; valid is lopsided.Curves(name, axis, values)")
     curves = _checked(curves)
     tracks, missing, ended, lost = [], 0, 0, 0
     for number, row in enumerate(curves.values):

@@ -18,6 +18,7 @@ from lopsided.cli.check import check, diff
 from lopsided.cli.compare import compare
 from lopsided.cli.cost import cost
 from lopsided.cli.explore import explore
+from lopsided.cli.forecast import forecast
 from lopsided.cli.new import new
 from lopsided.cli.options import OUT, Json, Out, chosen, existing
 from lopsided.cli.paper import export, paper
@@ -48,6 +49,7 @@ app.command(paper)
 app.command(export)
 app.command(cost)
 app.command(compare)
+app.command(forecast)
 app.command(skills)
 app.command(advise)
 app.command(explore)

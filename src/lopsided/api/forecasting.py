@@ -1,0 +1,130 @@
+"""Will a run that is still on its plateau get anywhere? Asked of runs that were made alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.stats import binomtest
+
+from lopsided.api.curves import Curves, Ragged, direction_of, ragged
+from lopsided.core.errors import InputError
+from lopsided.stats.crossing import crossings
+
+if TYPE_CHECKING:
+    from lopsided.api.runs import Runs
+
+LEVEL = 0.8
+"""Level of the interval. Nine runs that took as long are enough for it, the shortest and the longest of them its ends;
+95 % would take 39."""
+RARE = 0.25
+"""If at most this share of runs that took as long can have learned later (95 %, one-sided), waiting is given up."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What finished runs say of one that has not learned by `now`."""
+
+    now: float
+    unit: str
+    finished: int
+    """Runs that were asked."""
+    alike: int
+    """Runs that had not learned by `now` either, and were followed further."""
+    learned: int
+    """How many of these learned later."""
+    middle: float
+    """Median of when, on the axis; infinite where half of them or more did not learn."""
+    low: float
+    high: float
+    """Interval at `level` of when this run learns: from `now` on, and without end, where too few runs took so long."""
+    most: float
+    """The largest share of such runs that may learn at all (95 %, one-sided)."""
+    level: float = LEVEL
+
+    @property
+    def advice(self) -> str:
+        """`wait`, `stop` or `unknown`."""
+        if self.learned == 0 and self.most <= RARE:
+            return "stop"
+        return "wait" if np.isfinite(self.middle) and self.low > self.now else "unknown"
+
+    def __str__(self) -> str:
+        of = f"of {self.finished} finished runs {self.alike} had not learned by {_number(self.now)} {self.unit}"
+        if self.advice == "stop":
+            return f"stop: {of}, and none of them did later (at most {self.most:.0%} of such runs would, 95 %)"
+        if self.advice == "unknown":
+            return f"it cannot be told: {of}, and {self.learned} of them learned later"
+        end = "without end" if np.isinf(self.high) else _number(self.high - self.now)
+        return (
+            f"wait, about {_number(self.middle - self.now)} {self.unit} more [{_number(self.low - self.now)}, {end}] "
+            f"({self.level:.0%}): {of}, and {self.learned} of them learned later"
+        )
+
+
+def forecast(
+    finished: Curves | Ragged, at: float, now: float, metric: str = "accuracy", falling: bool | None = None
+) -> Forecast:
+    """When a run that has not reached `at` by `now` will, from runs of the same setting that are finished.
+
+    `finished`: runs that differ from this one by their seeds alone; those that had learned by `now`, and those that
+    were not followed further than that, say nothing. If runs are exchangeable, the interval holds in `level` of all
+    cases, whatever the curves look like. (The run's own curve is not extrapolated: on stored runs that was worse than
+    the median of the others, docs/comparing.md.)
+
+    Raises `InputError` for `now` or `at` that is no number, and for curves that are none.
+
+        >>> import numpy as np, lopsided as lop
+        >>> steps = np.arange(100, 2001, 100)
+        >>> others = lop.Curves("mine", steps, 1.0 * (steps >= 100 * np.arange(6, 18)[:, None]), "steps")
+        >>> found = lop.forecast(others, at=1, now=700)
+        >>> found.advice, found.finished, found.alike, found.middle
+        ('wait', 12, 10, 1250.0)
+    """
+    for name, value in ("at", at), ("now", now):
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
+            raise InputError(f"forecast: {name} = {value!r}: a number")
+    arm = ragged(finished)
+    down = direction_of(metric, [arm], falling)[0]
+    times = crossings(arm.tracks, float(at), down)
+    later = times.ordinal[times.time > now]  # infinite for those that never learned, to where they were followed
+    n, learned = len(later), int(np.isfinite(later).sum())
+    first = int((1 - LEVEL) / 2 * (n + 1) + 1e-9)
+    ordered = np.sort(later)
+    low, high = (float(ordered[first - 1]), float(ordered[-first])) if first else (float(now), np.inf)
+    middle = float(np.quantile(ordered, 0.5, method="inverted_cdf")) if n else np.inf
+    if n and not n % 2 and np.isfinite(ordered[n // 2]):
+        middle = float((ordered[n // 2 - 1] + ordered[n // 2]) / 2)
+    most = binomtest(learned, n).proportion_ci(0.9, method="exact").high if n else 1.0
+    return Forecast(float(now), arm.unit, len(arm.tracks), n, learned, middle, low, high, float(most))
+
+
+class OpenRun(NamedTuple):
+    """A run that has not reached the goal, and what the others of its arm say."""
+
+    arm: str
+    run: str
+    forecast: Forecast
+
+
+def open_runs(runs: Runs, metric: str, at: float, axis: str = "steps") -> list[OpenRun]:
+    """Every run of logs that has not reached `at`, and did not diverge, with the forecast of the others of its arm;
+    arms of one run are left out."""
+    found, down = [], runs.falls(metric, axis)
+    for arm, members in runs.arms.items():
+        having = [run for run in members if metric in run.metrics]
+        if len(having) < 2:
+            continue
+        curves = runs.curves(arm, metric, axis)
+        waiting = crossings(curves.tracks, at, down).censored
+        for i, track in enumerate(curves.tracks):
+            if waiting[i] and not track.diverged:
+                others = curves._replace(tracks=curves.tracks[:i] + curves.tracks[i + 1 :], seeds=None)
+                said = forecast(others, at, float(track.axis[-1]), metric, down)
+                found.append(OpenRun(arm, having[i].name, said))
+    return found
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
