@@ -32,7 +32,13 @@ The run that works has rate 0.0001; their program's own is 0.001.
 Accuracy is that of 1,024 strings of lengths 25 to 40.
 A run ends once 99.5 % of them are right, and its last value stands for the rest.
 
-{found}
+**Found.**
+All 16 seeds learn, at both rates and under both laws, within 1,500 steps (16 of 16: at least 79 % of seeds, 95 %).
+So the setting that works is no lucky seed.
+At rate 0.0001 a power law of lengths takes 8 % more samples, at 0.001 it takes 1.6 times less: no advice follows.
+On seeds 101 and 102, before gradients were clipped as their program clips them, one of two did not learn at 0.001 (and
+one at 0.003): who does not get it to learn may look there first.
+That is a lead, not a verdict.
 
 Written by `python examples/even_pairs.py report` from the runs in `examples/even_pairs.jsonl`.
 """

@@ -69,8 +69,13 @@ def read(
     logs = [log for path in _files(paths, pattern is not None) for log in _read(path, asked, notes)]
     if not logs:
         raise InputError(f"{paths}: holds no log that can be read")
+    _require_one_unit(logs)
     runs, said, settings = _placed(logs, asked)
     return named(runs, [*said, *_together(notes)], settings)
+
+
+NUMBERED = re.compile(r"(seed|run|rep|trial|s)?[-_ ]?\d+", re.I)
+"""Names of folders that number runs."""
 
 
 def _read(path: Path, asked: Asked, notes: list[str]) -> list[Log]:
@@ -130,8 +135,22 @@ def _latest_states(paths: list[Path]) -> set[Path]:
     return {path for _, path in best.values()}
 
 
+def _require_one_unit(logs: list[Log]) -> None:
+    """Raise `InputError` where some logs count epochs and others steps: who has few of the larger ones looks faster."""
+    epochs = [log for log in logs if "epoch" in log.counts.lower()]
+    others = [log for log in logs if log.counts and log not in epochs]
+    if epochs and others:
+        raise InputError(
+            f"{epochs[0].path.name} counts {epochs[0].counts!r} and {others[0].path.name} {others[0].counts!r}: give "
+            "all in one unit, or name a column that all have by step="
+        )
+
+
 def _placed(logs: list[Log], asked: Asked) -> tuple[list[Run], list[str], list[str]]:
     """Runs with their arms and seeds, how those were found, and which settings the template of the path names."""
+    for what, where in (("arm", asked.arm), ("seed", asked.seed), ("task", asked.task)):
+        if isinstance(where, str) and "{" in where and f"{{{what}}}" not in where:
+            raise InputError(f"{what} = {where!r}: a template that says where the {what} is has {{{what}}} in it")
     template = next((w for w in (asked.arm, asked.seed, asked.task) if isinstance(w, str) and "{" in w), None)
     by_config = _differing(logs, asked) if asked.arm is None and template is None else None
     folders = {_folder(log.path) for log in logs}
@@ -154,6 +173,11 @@ def _placed(logs: list[Log], asked: Asked) -> tuple[list[Run], list[str], list[s
         task = None if task is None else str(task)
         config = {**log.config, **{name: part for name, part in parts.items() if name not in PLACES}}
         runs.append(Run(log.run, str(arm), log.metrics, _plain(seed), config, task, str(log.path)))
+    if how == "folder" and all(NUMBERED.fullmatch(run.arm) for run in runs):
+        raise InputError(
+            f"runs lie in folders that are called {runs[0].arm!r} and so on, which name seeds and no arms: "
+            'arm="{arm}/{seed}/FILE" says which part of a path is what'
+        )
     way = "path" if template else "function" if callable(asked.arm) else repr(asked.arm) if asked.arm else how
     seeds = "path" if template and "{seed}" in template else "function" if callable(asked.seed) else asked.seed
     seeds = seeds or ("what is called so" if any(run.seed is not None for run in runs) else "nothing")

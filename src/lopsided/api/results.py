@@ -28,9 +28,12 @@ class Results(StoredResults):
 
     @property
     def metric(self) -> str:
-        """What is compared if nothing else is said: test accuracy, or test loss where there is none."""
+        """What is compared if nothing else is said: test accuracy, or test loss where there is none; else the first
+        number that all arms have."""
         spec = next(iter(self.arms.values())).spec
-        return "test/accuracy" if has_accuracy(spec.task.outputs) else "test/loss"
+        usual = "test/accuracy" if has_accuracy(spec.task.outputs) else "test/loss"
+        common = set.intersection(*({n for n, v in arm.values.items() if v.ndim == 2} for arm in self.arms.values()))
+        return usual if usual in common or not common else min(common)
 
     def compare(self, baseline: str, candidate: str, metric: str | None = None, axis: str = "samples") -> Comparison:
         """`candidate` against `baseline`, along `samples` (compute), `steps` or `distinct` samples."""
@@ -87,6 +90,9 @@ class Results(StoredResults):
     def _lines(self) -> list[tuple[str, int, str]]:
         found = []
         for name, arm in self.arms.items():
+            if self.metric not in arm.values:
+                found.append((name, len(arm.seeds), f"metrics: {', '.join(sorted(arm.values)[:6])}"))
+                continue
             final = arm.final(self.metric)
             known = final[np.isfinite(final)]
             ends = [number(float(f(known))) if len(known) else "–" for f in (np.median, np.min, np.max)]

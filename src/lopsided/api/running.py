@@ -92,9 +92,13 @@ def load(
 def _of_run(store: Store, recipe: str | None) -> Results:
     """Results of a recorded run: the newest one of that name that is complete, unchanged runs before those that were
     changed by hand."""
-    from lopsided.study.recipe_run import recorded
+    from lopsided.study import manifest
+    from lopsided.study.recipe_run import recorded, unreadable
 
-    runs = recorded(store)
+    if not (store.root / "parts").is_dir():
+        raise InputError(f"load: folder {str(store.root)!r}: no store there")
+    known = manifest.recorded(store)
+    runs = recorded(store, known)
     names = "; ".join(f"{run.title!r}" for run in runs) or "none"
     if recipe is None:
         raise InputError(f"load: name a run of {str(store.root)!r} by recipe=. Valid: {names}")
@@ -102,6 +106,8 @@ def _of_run(store: Store, recipe: str | None) -> Results:
     # A recipe's name is that of its unchanged runs: one that was changed by hand has to be named.
     chosen = chosen or [run for run in runs if recipe == run.recipe.name and not run.overrides]
     if not chosen:
+        for why in unreadable([each for each in known if recipe in (each.label, each.title, each.recipe)]).values():
+            raise InputError(f"load: {recipe!r} cannot be read here ({why}); import the file of its task first")
         raise InputError(f"load: {str(store.root)!r} has no run {recipe!r}. Valid: {names}")
     for run in reversed(chosen):
         grown, found = run.grown(store.as_of_now())

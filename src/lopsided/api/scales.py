@@ -15,7 +15,16 @@ from lopsided.stats.times import rises
 def require_one_scale(metric: str, arms: Sequence[Ragged]) -> None:
     """Raise `InputError` where one side has shares and the other percentages."""
     most = [max(float(np.max(track.value)) for track in arm.tracks) for arm in arms]
-    if rises(metric) and "acc" in metric.lower() and min(most) <= 1 and max(most) > 1.5:
+    if not (rises(metric) and "acc" in metric.lower()):
+        return
+    for arm, highest in zip(arms, most, strict=True):
+        least = min(float(np.max(track.value)) for track in arm.tracks)
+        if highest > 1.5 and least <= 1:
+            raise InputError(
+                f"compare: {metric} of some runs of {arm.name!r} goes up to {highest:g}, of others to {least:g}: in "
+                "percent and as shares; give all as one"
+            )
+    if min(most) <= 1 and max(most) > 1.5:
         shares, percent = (arms[most.index(f(most))].name for f in (min, max))
         raise InputError(
             f"compare: {metric} of {percent!r} is in percent, that of {shares!r} a share; give both as one"

@@ -76,7 +76,8 @@ def table(runs: Runs, metric: str, at: float | None, axis: str) -> list[dict[str
     falling, _ = direction_of(metric, list(every.values()), None)
     rows = []
     for arm, curves in every.items():
-        finals = curves.final[np.isfinite(curves.final)]
+        # A run that diverged ended worse than all others: with more than half of them there is no median.
+        finals = np.where(np.isnan(curves.final), np.inf if falling else -np.inf, curves.final)
         low, middle, high = (float(f(finals)) for f in (np.min, np.median, np.max)) if finals.size else (np.nan,) * 3
         row: dict[str, Any] = {"arm": arm, "runs": len(curves.tracks), "median": middle, "low": low, "high": high}
         row["diverged"] = int(sum(track.diverged for track in curves.tracks))

@@ -101,7 +101,7 @@ def report(
     from lopsided.study.checking import found_in, interim
     from lopsided.study.manifest import recorded as manifests
     from lopsided.study.others import OTHERS, members
-    from lopsided.study.recipe_run import recorded
+    from lopsided.study.recipe_run import recorded, unreadable
     from lopsided.study.reports import write_report
 
     store = existing(directory)
@@ -112,14 +112,18 @@ def report(
         raise InputError(f"--output {str(page)!r}: a report is an HTML page; name a file that ends in .html")
     store.require_readable()
     known = manifests(store)
+    for title, why in unreadable(known).items():
+        tell(f"{title}: left out ({why}); `lopsided run FILE.py` writes the report of a file's own recipe")
     runs = [found_in(asked, store) for asked in recorded(store, known)]
     runs = [found if found.shown is not None else interim(found.run, store) or found for found in runs]
     if not any(found.shown is not None for found in runs):
         unread = sorted({m.recipe for m in known} - {found.run.recipe.name for found in runs})
         own = f" (`lopsided run FILE.py` writes the report of a recipe file: {', '.join(unread)})" if unread else ""
+        begun = sorted({found.run.title for found in runs})
+        open_ = f"; not finished: {', '.join(begun)} (the same command goes on)" if begun else ""
         raise InputError(
-            f"directory = {str(directory)!r}: holds no finished run of a recipe that can be read here{own}; `lopsided "
-            "explore` shows what Python programs trained"
+            f"directory = {str(directory)!r}: holds no finished run of a recipe that can be read here{own}{open_}; "
+            "`lopsided explore` shows what Python programs trained"
         )
     print(write_report(store, runs, page))
     if others := members(store, {found.label: found.members() for found in known}).get(OTHERS):
@@ -133,7 +137,8 @@ def query(sql: str, directory: Path | None = None, /, *, out: Out = OUT, as_json
     Parameters
     ----------
     sql
-        One SELECT, for example "SELECT arm, median(value) FROM rows JOIN arms USING (spec) GROUP BY arm".
+        One SELECT. A median of a run's last accuracies: "SELECT arm, median(value) FROM rows JOIN arms USING (spec)
+        WHERE run = 'tour-laptop' AND seed < seeds AND metric = 'test/accuracy' AND step = 300 GROUP BY arm".
     directory
         Folder of the store, as --out.
     """

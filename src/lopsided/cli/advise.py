@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from contextlib import nullcontext, redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -160,12 +162,16 @@ def _of_training(file: Path, question: Question, seconds: float | None, out: Pat
     folder = out / "advice"
     folder.mkdir(parents=True, exist_ok=True)
     rows = folder / f"{file.stem}-{question.digest}.jsonl"
-    # stdout is for the one document: what the program prints goes to stderr.
-    with redirect_stdout(sys.stderr) if as_json else nullcontext():
+    with _stdout_to_stderr() if as_json else nullcontext():
         found = advise(question.train, question.shapes, question.baselines, budget=seconds, out=rows, told=_say)
     page = folder / f"{file.stem}-{question.digest}-race.html"
     write_race(page, file.stem, found.advice, found.plan, found.scores, "score", question.code)
     last = [f"It took {found.advice.runs} runs; their scores: {rows}", f"To train with: {question.code[found.shape]}"]
+    scores = {score for each in found.scores.values() for score in each.values()}
+    if len(scores) == 1:
+        last.insert(
+            0, f"Every run scored {scores.pop():g}: nothing was told apart. Does train() return what it measured?"
+        )
     data = {
         "data": question.data,
         "branches": dict(question.branches),
@@ -173,6 +179,20 @@ def _of_training(file: Path, question: Question, seconds: float | None, out: Pat
         "shape": question.code[found.shape],
     }
     _told(found, last, data, page, as_json)
+
+
+@contextmanager
+def _stdout_to_stderr() -> Iterator[None]:
+    """Keep stdout for the one document: what somebody's program prints, or a process that it starts, goes to stderr."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    try:
+        os.dup2(2, 1)
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def _told(found: Any, last: list[str], data: dict[str, Any], page: Path, as_json: bool) -> None:

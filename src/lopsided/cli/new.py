@@ -30,8 +30,12 @@ def new(what: Literal["recipe"], file: Path, /, *, from_: Annotated[str, Paramet
     recipe = find(from_)
     if from_.endswith((".py", ".json")):
         raise InputError(f"--from {from_!r}: valid is the name of a recipe; `lopsided list` shows them")
-    if file.suffix != ".py" or not NAME.fullmatch(file.stem) or file.stem == recipe.name:
-        raise InputError(f"{str(file)!r}: name a Python file by what your recipe is to be called, not {recipe.name!r}")
+    if file.suffix != ".py":
+        raise InputError(f"{str(file)!r}: a recipe is a Python file; its name ends in .py")
+    if not NAME.fullmatch(file.stem):
+        raise InputError(f"{file.stem!r} cannot name a recipe's files; valid: at most 100 of a-z, 0-9, -, _ and .")
+    if file.stem == recipe.name:
+        raise InputError(f"{str(file)!r}: this package has a recipe {recipe.name!r}; name the file by what yours is")
     text = Path(inspect.getfile(recipe.arms)).read_text(encoding="utf-8")
     text, changed = re.subn(rf'name="{re.escape(recipe.name)}"', f'name="{file.stem}"', text, count=1)
     assert changed == 1

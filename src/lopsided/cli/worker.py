@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -52,6 +53,14 @@ def worker(
         names = f" ({', '.join(workers)})" if workers else ""
         print(f"{len(workers)} workers live here{names}: they commit and end. {orders} orders withdrawn.")
         return
+    # A folder that is not there is a slip, or a head that has not begun yet: wait, but make none.
+    end = time.monotonic() + duration(idle, "--idle")
+    while not (out / "parts").is_dir():
+        if time.monotonic() > end:
+            raise InputError(
+                f"out = {str(out)!r}: no store there; `lopsided run … --on elsewhere --out {out}` makes one"
+            )
+        time.sleep(0.5)
     cores = os.environ.get(CORES)
     if cores and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, set(map(int, cores.split(","))))

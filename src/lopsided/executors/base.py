@@ -42,6 +42,10 @@ class Executor(ABC):
     def count(self) -> int:
         """Workers that live, or wait for a machine, whoever asked for them."""
 
+    def living(self) -> int:
+        """Workers that are known to live now."""
+        return self.count()
+
     def logs(self) -> Path:
         """Folder of the workers' logs."""
         return folder_in(self.root, "workers", "logs")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from lopsided.executors.base import Executor
+from lopsided.store.leases import Leases
 
 
 class Elsewhere(Executor):
@@ -18,3 +19,7 @@ class Elsewhere(Executor):
     def count(self) -> int:
         """The number that was asked for: the head does not start any."""
         return self.workers
+
+    def living(self) -> int:
+        """Workers that live in the folder now."""
+        return sum(lease.alive for lease in Leases(self.root / "workers").all())

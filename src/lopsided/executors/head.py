@@ -21,6 +21,8 @@ from lopsided.work.rows import member_id
 LOOK_SECONDS = 1.0
 LAST_COMMIT_SECONDS = 60.0
 """How long a head waits at its deadline for its workers' last commits."""
+FIRST_SECONDS = 10.0
+"""Before, a head says nothing of the time left: what it sees first is what others had done."""
 MOST_DEATHS = 10
 """Times that all workers may be replaced without anything being committed."""
 
@@ -34,6 +36,7 @@ class Wanted:
         self.names = {member_id(m) for m in self.members}
         self.first = len(self.missing())
         """How many were missing at the beginning."""
+        self._open = self.first - self._half_done(self.missing())
 
     def missing(self) -> set[MemberId]:
         """Members that are not complete yet."""
@@ -45,7 +48,8 @@ class Wanted:
             return
         missing, seconds = self.missing(), time.perf_counter() - self._began
         open_ = len(missing) - self._half_done(missing)
-        left = seconds * open_ / (self.first - open_) if open_ < self.first else None
+        made = self._open - open_
+        left = seconds * open_ / made if made > 0 and seconds > FIRST_SECONDS else None
         self.progress(Progress(0, 0, (), None, seconds, 1 - open_ / len(self.names), left))
 
     def _half_done(self, missing: set[MemberId]) -> float:
@@ -94,7 +98,7 @@ class Cluster:
 
     def _watch(self, store: Store, order: orders.Order, wanted: Wanted, stop: threading.Event) -> None:
         """Until everything is complete or given up."""
-        parts, started = -1, 0
+        parts, started, told = -1, 0, False
         while not orders.finished(store, wanted.names):
             if said := orders.refused(store, order):
                 raise InputError(f"--on {self.executor.name}: {said}")
@@ -110,6 +114,9 @@ class Cluster:
                     orders.remove(store, order)
                     raise InputError(f"--on {self.executor.name}: workers end at once; see {self.executor.logs()}")
                 self.executor.start(lacking)
+            if not told and not self.executor.living():
+                told = True
+                tell(f"no worker lives in this folder; `lopsided worker --out {store.root}` starts one")
             wanted.show()
             if stop.wait(LOOK_SECONDS):
                 raise Stopped(self._leave(store))
@@ -119,8 +126,10 @@ class Cluster:
         """The head goes; what to say. Workers go on; at the deadline they end, and are waited for until they have
         committed."""
         if self.deadline is None or time.time() < self.deadline:
+            if not (living := self.executor.living()):
+                return "this command has stopped, and no worker lives. The order stays; workers that come carry it out."
             return (
-                f"this command has stopped; its {self.executor.count()} workers go on, and `lopsided worker --stop "
+                f"this command has stopped; its {living} workers go on, and `lopsided worker --stop "
                 f"--out {store.root}` ends them. The same command watches them again."
             )
         until = time.monotonic() + LAST_COMMIT_SECONDS

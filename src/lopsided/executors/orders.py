@@ -213,14 +213,15 @@ def finished(store: Store, wanted: Set[MemberId]) -> bool:
 def _watched(store: Store, stop: threading.Event) -> Iterator[None]:
     """Within it, `stop` is set as soon as somebody asks the folder's workers to stop, or when the deadlines of all
     orders are over."""
-    ended = threading.Event()
+    ended, asked_before = threading.Event(), _asked_to_stop(store)
 
     def watch() -> None:
         while not ended.wait(LOOK_SECONDS):
             with suppress(OSError):
                 deadlines = [order.deadline for order in read(store)]
                 over = bool(deadlines) and all(d is not None and time.time() > d for d in deadlines)
-                if over or (_folder(store) / STOP).exists():
+                # Who came after the others had been asked to stop is not meant.
+                if over or _asked_to_stop(store) not in (None, asked_before):
                     stop.set()
 
     thread = threading.Thread(target=watch, daemon=True)
@@ -230,6 +231,14 @@ def _watched(store: Store, stop: threading.Event) -> Iterator[None]:
     finally:
         ended.set()
         thread.join()
+
+
+def _asked_to_stop(store: Store) -> int | None:
+    """When the folder's workers were last asked to stop, by the file server's clock."""
+    try:
+        return (_folder(store) / STOP).stat().st_mtime_ns
+    except OSError:
+        return None
 
 
 def _folder(store: Store) -> Path:

@@ -49,6 +49,8 @@ class Log(NamedTuple):
     metrics: dict[str, Any]
     """`lopsided.logs.run.Points` by metric."""
     config: dict[str, Any]
+    counts: str = ""
+    """The column that its steps come from, where there are several to choose from."""
 
 
 def place(where: Where, log: Log, found: Mapping[str, str], what: str) -> Any:

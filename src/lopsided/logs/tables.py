@@ -46,8 +46,8 @@ def logs_of(
     for i, key in enumerate(zip(*(columns[name] for name in keys), strict=True) if keys else ((),) * len(steps)):
         groups.setdefault(key, []).append(i)
     found = []
-    runs = groups.items() if long else _apart(groups, steps, path.name, notes)
-    for key, rows in runs:
+    runs = [(key, rows, "") for key, rows in groups.items()] if long else _apart(groups, steps, path.name, notes)
+    for key, rows, number in runs:
         at = np.array(rows)
         own = {**config, **{n: columns[n][rows[0]] for n in settings}, **dict(zip(keys, key, strict=True))}
         when = None if seconds is None else _since(seconds[at] * TIMES.get(str(clock), 1.0))
@@ -64,7 +64,7 @@ def logs_of(
                     its = None if when is None else when[there]
                     curves[name] = _points(steps[at][there], values[at][there], its, name, path, notes)
         label = str(key[0]) if apart else "-".join([path.stem, *map(str, key)])
-        found.append(Log(path, label, curves, own))
+        found.append(Log(path, f"{label}{number}", curves, own, step))
     if not any(log.metrics for log in found):
         raise InputError(f"{path}: has no column of numbers beside {step!r}")
     return found
@@ -72,23 +72,21 @@ def logs_of(
 
 def _apart(
     groups: Mapping[tuple[Any, ...], list[int]], steps: np.ndarray, name: str, notes: list[str]
-) -> list[tuple[tuple[Any, ...], list[int]]]:
-    """Rows by runs. What begins again at its first step, and ended at the same step each time, is several runs under
-    one name, as a cut name or a missing column makes them; they are numbered."""
+) -> list[tuple[tuple[Any, ...], list[int], str]]:
+    """Rows by runs, with a number that tells runs of one name apart. What begins again at its first step, and ended at
+    the same step each time, is several runs under one name, as a cut name or a missing column makes them."""
     found = []
     for key, rows in groups.items():
         of = steps[rows]
         starts = [0, *(np.flatnonzero((of[1:] == of[0]) & (np.diff(of) < 0)) + 1)]
         ends = [*(i - 1 for i in starts[1:]), len(of) - 1]
         if len(starts) == 1 or len({float(of[i]) for i in ends}) > 1:
-            found.append((key, rows))
+            found.append((key, rows, ""))
             continue
         times = f"begins {len(starts)} times at step {of[0]:g} and ends each time at {of[-1]:g}"
         notes.append(f"{name}: what has one run's name {times}; it is taken for {len(starts)} runs")
-        label = str(key[0]) if key else "run"
         found += [
-            ((f"{label}#{i + 1}", *key[1:]), rows[start : end + 1])
-            for i, (start, end) in enumerate(zip(starts, ends, strict=True))
+            (key, rows[start : end + 1], f"#{i + 1}") for i, (start, end) in enumerate(zip(starts, ends, strict=True))
         ]
     return found
 

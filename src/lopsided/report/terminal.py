@@ -198,8 +198,9 @@ def status_tables(found: dict[str, Any], titles: Mapping[str, str]) -> None:
     console.print(table)
     for row in found["runs"]:
         if row["begun"] and not row["running"]:
+            to = f"{row['step']:,}" if row["step"] == row["furthest"] else f"{row['step']:,} to {row['furthest']:,}"
             console.print(
-                f"[dim]{plain(row['run'])}: {row['begun']} members are half done, committed to step {row['step']:,}; "
+                f"[dim]{plain(row['run'])}: {row['begun']} members are half done, committed to step {to}; "
                 "the same command goes on from there[/]"
             )
     for e in found["running"]:

@@ -98,6 +98,7 @@ def folder_status(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> dict[
                 "waiting": len(wanted) - len(done) - len(running) - len(dead) - len(failed),
                 "begun": len((wanted & set(half)) - done),
                 "step": min((half[m] for m in (wanted & set(half)) - done), default=None),
+                "furthest": max((half[m] for m in (wanted & set(half)) - done), default=None),
                 "seconds_left": max(left) if left else None,
             }
         )

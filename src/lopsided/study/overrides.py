@@ -53,6 +53,17 @@ def apply(spec: Spec, overrides: Sequence[str], arm: str = "") -> Spec:
     return Spec.parse(data)
 
 
+def plainly(override: str) -> str:
+    """A change by hand with its number as JSON writes it; a text stays as it is."""
+    key, equals, text = override.rpartition("=")
+    try:
+        value = value_of(text)
+    except InputError:
+        return override  # refused where it is carried out, with its arm
+    plain = isinstance(value, bool | int | float) or value is None
+    return f"{key}{equals}{json.dumps(value)}" if equals and plain else override
+
+
 def value_of(text: str) -> Any:
     """A JSON value, or the text itself where it is none."""
     try:

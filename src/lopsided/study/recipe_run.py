@@ -26,7 +26,7 @@ from lopsided.store.parts import Store, job_name
 from lopsided.study import manifest
 from lopsided.study.manifest import Manifest
 from lopsided.study.named_metrics import check_metrics
-from lopsided.study.overrides import apply, overridden
+from lopsided.study.overrides import apply, overridden, plainly
 from lopsided.study.own_code import code_versions
 from lopsided.study.targets import find, plain_arms, plain_curves
 from lopsided.work.done import Done, Request, Runner
@@ -229,9 +229,13 @@ def prepare(target: str, scale: str, seeds: int | None, overrides: Sequence[str]
         decided: ScaleName = "laptop" if name == "smoke" and "laptop" in recipe.scales else name
         recipe.check(decided)
         check_metrics(recipe, decided)
-    arms = overridden(recipe.name, recipe.specs(name), overrides)
+    # 0.02, 0.020 and 2e-2 are one run, and what changes nothing is none.
+    overrides = tuple(plainly(each) for each in overrides)
+    before = recipe.specs(name)
+    arms = overridden(recipe.name, before, overrides)
+    overrides = () if arms == before else overrides
     own = hashlib.sha256(str(Path(target).resolve()).encode()).hexdigest()[:16] if target.endswith(".py") else ""
-    return RecipeRun(recipe, name, arms, seeds or recipe.scales[name].seeds, tuple(overrides), file=own)
+    return RecipeRun(recipe, name, arms, seeds or recipe.scales[name].seeds, overrides, file=own)
 
 
 def of_manifest(found: Manifest) -> RecipeRun:
@@ -269,6 +273,18 @@ def recorded(store: Store, manifests: Sequence[Manifest] | None = None) -> list[
             found.append(of_manifest(each))
         except InputError:
             continue
+    return found
+
+
+def unreadable(manifests: Sequence[Manifest]) -> dict[str, str]:
+    """Why runs that the folder remembers cannot be read here, by title: their tasks come from files that this process
+    has not imported, or their specs are of another version."""
+    found = {}
+    for each in manifests:
+        try:
+            of_manifest(each)
+        except InputError as error:
+            found[each.title] = str(error)
     return found
 
 

@@ -69,8 +69,8 @@ def plain_curves(title: str, results: Results) -> Figure:
 
 
 def _from_json(path: Path) -> Recipe:
-    if not path.exists():
-        raise InputError(f"spec file {str(path)!r}: not found")
+    if not path.is_file():
+        raise InputError(f"spec file {str(path)!r}: {'is no regular file' if path.exists() else 'not found'}")
     try:
         data = parsed(path.read_text(encoding="utf-8"), object_pairs_hook=_without_doubles)
     except (OSError, ValueError) as error:
