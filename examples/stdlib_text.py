@@ -71,11 +71,18 @@ def train(arm: str, rate: float, seed: int) -> list[float]:
 
 def follow(order: np.ndarray, rate: float, seed: int, *, steps: int, batch: int, points: int) -> list[float]:
     """Train on the chunks `order` (steps * batch,) and give the loss on held-out chunks, `points` times."""
+    data, _, held = chunks()
+    return follow_many(data, order, rate, seed, [held], steps, batch, points)[0].tolist()
+
+
+def follow_many(
+    data: np.ndarray, order: np.ndarray, rate: float, seed: int, held: list, steps: int, batch: int, points: int
+) -> np.ndarray:
+    """(sets, points) losses on several held-out sets while training on the chunks `order` of `data`."""
     import torch
 
     torch.set_num_threads(1)
     torch.manual_seed(seed)
-    data, _, held = chunks()
     layer = torch.nn.TransformerEncoderLayer(32, 4, 128, 0.0, batch_first=True, norm_first=True)
     net = torch.nn.ModuleDict({
         "bytes": torch.nn.Embedding(256, 32), "places": torch.nn.Embedding(LENGTH, 32),
@@ -100,8 +107,9 @@ def follow(order: np.ndarray, rate: float, seed: int, *, steps: int, batch: int,
         optimizer.step()
         if (step + 1) % (steps // points) == 0:
             with torch.no_grad():
-                curve.append(round(float(np.mean([loss_of(part).item() for part in np.split(held, 5)])), 4))
-    return curve
+                parts = [[loss_of(part).item() for part in np.split(one, 5)] for one in held]
+                curve.append([round(float(np.mean(losses)), 4) for losses in parts])
+    return np.array(curve).T
 
 
 STUDY = Study(

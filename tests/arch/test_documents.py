@@ -164,7 +164,16 @@ def test_the_pages_of_recipes_have_the_numbers_of_the_file(tmp_path, monkeypatch
     assert len(list((tmp_path / "recipes").glob("*.md"))) == len(claims) + 1
 
 
-FROM_REPORTS = {"digits-sum.md", "even-pairs.md", "grokking.md", "growing-parity.md", "long-tail.md", "repeat-order.md", "speedrun.md", "stdlib-text.md"}
+FROM_REPORTS = {
+    "digits-sum.md",
+    "even-pairs.md",
+    "grokking.md",
+    "growing-parity.md",
+    "long-tail.md",
+    "repeat-order.md",
+    "speedrun.md",
+    "stdlib-text.md",
+}
 MADE = {"verdicts.md", "spec.md", "should-i-shape.md"}
 
 

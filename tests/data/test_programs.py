@@ -35,7 +35,9 @@ def test_it_runs(name, tmp_path):
     assert done.returncode == 0, done.stderr[-2000:]
 
 
-@pytest.mark.parametrize("example", ["digits_sum", "even_pairs", "grokking", "growing_parity", "long_tail", "repeat_order", "stdlib_text"])
+@pytest.mark.parametrize(
+    "example", ["digits_sum", "even_pairs", "grokking", "growing_parity", "long_tail", "repeat_order", "stdlib_text"]
+)
 def test_the_page_of_an_example_is_what_its_report_prints(example):
     """No number is typed by hand: the page is written from the stored runs."""
     root = Path(__file__).parents[2]

@@ -68,6 +68,10 @@ class LiveCode:
     def _take_inside(self, name: str, value: Any) -> None:
         """What the text of a value does not tell: functions and objects in containers, the code behind an object of
         somebody's own class."""
+        if isinstance(value, dict | list):  # of somebody's, which may hold itself; tuples are made on the way
+            if id(value) in self._seen:
+                return
+            self._seen.add(id(value))
         if isinstance(value, dict):
             inner = list(value.items())
         elif isinstance(value, set | frozenset):

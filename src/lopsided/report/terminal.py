@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -125,7 +124,7 @@ def difference_table(recipe: str, scale: str, rows: Sequence[Apart], assumptions
         each = row.difference
         arms = "all" if not row.arms else "; ".join(row.arms[:MOST_ARMS]) + (" …" if len(row.arms) > MOST_ARMS else "")
         table.add_row(*map(plain, (each.field, value_text(each.here), value_text(each.paper), ratio_text(each), arms)))
-    console.print(table if rows else f"{title}: no difference.")
+    console.print(table if rows else f"{recipe}: the scales {scale} and paper have the same settings.")
     for each in assumptions:
         value = "" if each.value is None else f" = {each.value}"
         console.print(f"Assumed: [bold]{plain(each.field + value)}[/]; {plain(each.why)}.")
@@ -253,7 +252,6 @@ def doctor_table(peaks: Sequence[Any]) -> None:
 
     found = jax.devices()
     table = Table(box=SIMPLE_HEAD, show_header=False)
-    table.add_row("Python", platform.python_version())
     for name, version in software().items():
         table.add_row(name, version)
     table.add_row("devices for ensembles", f"{len(found)} x {found[0].device_kind} ({found[0].platform})")

@@ -183,6 +183,8 @@ def _register_picture(app: Dash, folder: Folder) -> None:
         if run is None or not metric:
             return draw.nothing("No rows of this run have been read yet."), _reading(folder), "", None
         found = selection.choose(run, metric, _slices(values, ids))
+        if chart == "heat" and (not rows or rows == columns):
+            return draw.nothing("A heat map needs two coordinates."), _reading(folder), "", None
         drawn = selection.read(folder.reader, found, everything=chart == "heat")
         if not drawn:
             why = "No member of these arms is complete yet; the view “live” shows unfinished ones."
