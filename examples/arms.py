@@ -35,6 +35,8 @@ class Study(NamedTuple):
     """Compared beside every arm with the first: (baseline, candidate)."""
     learned: float | None = None
     """Level of the metric: which share of the seeds comes so far, and when."""
+    unit: str = "samples"
+    """What the axis counts."""
 
     @property
     def falls(self) -> bool:
@@ -82,17 +84,18 @@ class Study(NamedTuple):
         lines = [f"| arm | best rate | final {self.metric}, median [lowest, highest] |{also}"]
         lines.append("|---|---|---|" + "---|" * len(self.also))
         if self.learned is not None:
-            lines[0] += f" share of seeds at {self.learned:g} or better once [95 %] | samples until then, median |"
+            lines[0] += f" share of seeds at {self.learned:g} or better once [95 %] | {self.unit} until then, median |"
             lines[1] += "---|---|"
         for arm in self.arms:
             rate = self.best_rate(arm)
             values = self.values(arm, rate, self.judge)
-            curves[arm] = lop.Curves(arm, self.axis, values, "samples", self.judge)
+            curves[arm] = lop.Curves(arm, self.axis, values, self.unit, self.judge)
             last = values[:, -1]
             edge = " (end of the grid)" if len(self.rates) > 1 and rate in (min(self.rates), max(self.rates)) else ""
             if edge:
                 edges.add(arm)
-            also = "".join(f" {np.median(self.values(arm, rate, self.judge, name)):.3f} |" for name in self.also)
+            medians = [float(np.median(self.values(arm, rate, self.judge, name))) for name in self.also]
+            also = "".join(f" {value:.3f} |" if value < 10 else f" {value:,.0f} |" for value in medians)
             lines.append(
                 f"| {arm} | {rate:g}{edge} | {np.median(last):.3f} [{last.min():.3f}, {last.max():.3f}] |{also}"
             )

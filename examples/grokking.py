@@ -16,13 +16,24 @@ ABOUT = """
 Asked in grokking-at-the-edge-of-numerical-stability #8: the curves of that paper's figure with weight decay depend on a
 learning rate that it does not give, and at 0.01 the delay between training and held-out answers is gone.
 
-`examples/grokking.py`, in plain PyTorch: sums modulo {modulus}, a perceptron with two hidden layers of 200 (ReLU) on
-two one-hot vectors, AdamW on the whole training set of 40 % of all pairs, float32, Adam's beta2 0.99 and epsilon 1e-25
-as there (their modulus is 113); {steps} steps.
+`examples/grokking.py`, in plain PyTorch: sums modulo 59, a perceptron with two hidden layers of 200 (ReLU) on two
+one-hot vectors, AdamW on the whole training set of 40 % of all pairs, float32, Adam's beta2 0.99 and epsilon 1e-25 as
+there (their modulus is 113); 5,000 steps.
 Each table is one learning rate; its arms differ in weight decay (decoupled: a step takes rate times decay of each
 weight).
+A run ends once 99 % of the held-out answers are right, and its last value stands for the rest.
 
-{found}
+**Found.**
+Without decay no seed leaves chance (1/59), at none of three rates (0 of 6 each: at most 46 % of seeds, 95 %), though
+all training answers are right after 50 to 200 steps.
+With decay the wait goes by the product of rate, decay and steps: nine of ten held-out answers are right when it is
+between 10 and 18, in all five settings that get so far (3,100 steps at 0.001 and 4; 1,000 at 0.003 and 4; 3,350 at
+0.003 and 1; 1,000 at 0.01 and 1; 450 at 0.01 and 4).
+Settings that end at a product of 5 (0.001 and 1; 0.01 and 0.1) are still on their way.
+So "does it need decay" has one answer at every rate here, and "how long does it wait" depends on the rate only as much
+as on the decay.
+In the thread, decay 8 at rate 0.01 takes about 200 steps: a product of 16.
+Before, seed 100 was looked at at rate 0.01 for 6,000 steps (no decay 0.001, decay 0.1 at 0.52 and rising).
 
 Written by `python examples/grokking.py report` from the runs in `examples/grokking.jsonl`.
 """
@@ -76,6 +87,7 @@ def study(rate: float) -> Study:
         file=Path(__file__).with_suffix(".jsonl"),
         also=("steps to fit",),
         learned=0.9,
+        unit="steps",
     )
 
 

@@ -170,6 +170,7 @@ FROM_REPORTS = {
     "grokking.md",
     "growing-parity.md",
     "long-tail.md",
+    "mixture.md",
     "repeat-order.md",
     "speedrun.md",
     "stdlib-text.md",
