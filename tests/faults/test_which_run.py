@@ -177,8 +177,8 @@ def test_a_file_with_a_recipe_s_name_is_refused(tmp_path, capsys):
     capsys.readouterr()
     for words, said in {
         ("recipe", tmp_path / "mine.py", "--from", "set-size"): "exists already",
-        ("recipe", tmp_path / "set-size.py", "--from", "set-size"): "not 'set-size'",
-        ("recipe", tmp_path / "x.txt", "--from", "set-size"): "name a Python file",
+        ("recipe", tmp_path / "set-size.py", "--from", "set-size"): "this package has a recipe 'set-size'",
+        ("recipe", tmp_path / "x.txt", "--from", "set-size"): "its name ends in .py",
         ("recipe", tmp_path / "x.py", "--from", "setsize"): "Did you mean 'set-size'",
     }.items():
         cli("new", *words, code=2)
