@@ -106,7 +106,7 @@ def study(train, arms, name: str) -> Study:
     return Study(
         train=train,
         arms=[f"{name}: {arm}" for arm in arms],
-        rates=(0.006, 0.012, 0.024),
+        rates=(0.006, 0.012, 0.024, 0.048),
         choose=range(100, 102),
         judge=range(6),
         axis=np.arange(1, POINTS + 1) * (steps // POINTS) * BATCH,

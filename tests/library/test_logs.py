@@ -302,6 +302,21 @@ def test_bad_logs_are_one_line(case, tmp_path):
     assert "\n" not in str(error.value)
 
 
+def test_a_list_where_a_seed_should_be_is_a_seed_s_name(tmp_path):
+    """JSON lines may hold anything: a traceback (unhashable type)."""
+    rows = [{"arm": "a", "seed": seed, "step": step, "loss": 1.0} for seed in ([], [1], 0) for step in (1, 2)]
+    (tmp_path / "log.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert len(lop.read(tmp_path / "log.jsonl")) == 3
+
+
+@pytest.mark.parametrize("cell", [10**400, -(10**400)])
+def test_a_number_of_hundreds_of_digits_is_infinite(tmp_path, cell):
+    rows = [{"step": 1, "loss": 1.0}, {"step": 2, "loss": cell}]
+    (tmp_path / "log.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (run,) = lop.read(tmp_path / "log.jsonl").all
+    assert run.metrics["loss"].value[1] == (np.inf if cell > 0 else -np.inf)
+
+
 def cli(*words, code=0):
     with pytest.raises(SystemExit) as ended:
         main(["compare", *map(str, words)])

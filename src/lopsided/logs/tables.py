@@ -43,7 +43,8 @@ def logs_of(
     steps = _required(columns[step], step, path)
     seconds = None if clock is None else _required(columns[clock], clock, path)
     groups: dict[tuple[Any, ...], list[int]] = {}
-    for i, key in enumerate(zip(*(columns[name] for name in keys), strict=True) if keys else ((),) * len(steps)):
+    told = [[str(cell) if isinstance(cell, list | dict) else cell for cell in columns[name]] for name in keys]
+    for i, key in enumerate(zip(*told, strict=True) if keys else ((),) * len(steps)):
         groups.setdefault(key, []).append(i)
     found = []
     runs = [(key, rows, "") for key, rows in groups.items()] if long else _apart(groups, steps, path.name, notes)
