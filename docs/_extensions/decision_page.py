@@ -30,6 +30,7 @@ FOOT = """## What this page does not know
 - **Rare classes.** Only [digits](long-tail.md): nothing where the rarest class has a tenth of the commonest one's
   images; where it has a hundredth, balancing late is 0.05 ahead of the data as they are, and 0.01 of balancing at once.
 - **Rare data that repeat.** A trial at 2 % of the samples repeats rare rows 50 times less often.
+  [Two sources of text](mixture.md): such trials choose twice the share that is best (open: rates at a grid's end).
   [`ld.proxy`](your-data.md#shapes) makes one that repeats them as the whole run will.
 """
 
