@@ -184,3 +184,13 @@ def test_advice_is_alone_on_stdout_and_says_that_all_scores_are_equal(tmp_path, 
 )
 def test_a_name_that_will_not_do_is_told_why(name, said, tmp_path, capsys):
     assert said in command(capsys, "new", "recipe", "--from", "adam", tmp_path / name, code=2).err
+
+
+def test_several_runs_of_one_name_and_unit_are_told_apart(tmp_path):
+    """Logs were compared with one another by their arrays: a ValueError of NumPy's."""
+    rows = "".join(f"{epoch},{1 / epoch},base\n" for epoch in (1, 2, 1, 2))
+    put(tmp_path / "a.csv", f"epoch,loss,arm\n{rows}")
+    put(tmp_path / "b.csv", f"step,loss,arm\n{rows}")
+    assert len(lop.read(tmp_path / "a.csv")) == 2
+    with pytest.raises(lop.InputError, match="all in one unit"):
+        lop.read(tmp_path)

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.stats import binomtest
 
 from lopsided.api.curves import Curves, Ragged, direction_of, ragged
 from lopsided.core.errors import InputError
+from lopsided.report.text import number
+from lopsided.stats.compare import share
 from lopsided.stats.crossing import crossings
+from lopsided.stats.times import median
 
 if TYPE_CHECKING:
     from lopsided.api.runs import Runs
@@ -51,14 +53,14 @@ class Forecast:
         return "wait" if np.isfinite(self.middle) and self.low > self.now else "unknown"
 
     def __str__(self) -> str:
-        of = f"of {self.finished} finished runs {self.alike} had not learned by {_number(self.now)} {self.unit}"
+        of = f"of {self.finished} finished runs {self.alike} had not learned by {number(self.now)} {self.unit}"
         if self.advice == "stop":
             return f"stop: {of}, and none of them did later (at most {self.most:.0%} of such runs would, 95 %)"
         if self.advice == "unknown":
             return f"it cannot be told: {of}, and {self.learned} of them learned later"
-        end = "without end" if np.isinf(self.high) else _number(self.high - self.now)
+        end = "without end" if np.isinf(self.high) else number(self.high - self.now)
         return (
-            f"wait, about {_number(self.middle - self.now)} {self.unit} more [{_number(self.low - self.now)}, {end}] "
+            f"wait, about {number(self.middle - self.now)} {self.unit} more [{number(self.low - self.now)}, {end}] "
             f"({self.level:.0%}): {of}, and {self.learned} of them learned later"
         )
 
@@ -70,8 +72,8 @@ def forecast(
 
     `finished`: runs that differ from this one by their seeds alone; those that had learned by `now`, and those that
     were not followed further than that, say nothing. If runs are exchangeable, the interval holds in `level` of all
-    cases, whatever the curves look like. (The run's own curve is not extrapolated: on stored runs that was worse than
-    the median of the others, docs/comparing.md.)
+    cases, whatever the curves look like. (The run's own curve is not extrapolated: on stored runs the signal that a
+    user can log told nothing, docs/comparing.md.)
 
     Raises `InputError` for `now` or `at` that is no number, and for curves that are none.
 
@@ -93,10 +95,8 @@ def forecast(
     first = int((1 - LEVEL) / 2 * (n + 1) + 1e-9)
     ordered = np.sort(later)
     low, high = (float(ordered[first - 1]), float(ordered[-first])) if first else (float(now), np.inf)
-    middle = float(np.quantile(ordered, 0.5, method="inverted_cdf")) if n else np.inf
-    if n and not n % 2 and np.isfinite(ordered[n // 2]):
-        middle = float((ordered[n // 2 - 1] + ordered[n // 2]) / 2)
-    most = binomtest(learned, n).proportion_ci(0.9, method="exact").high if n else 1.0
+    middle = float(median(later)) if n else np.inf
+    most = share(np.isfinite(later), 0.5, level=0.9).high
     return Forecast(float(now), arm.unit, len(arm.tracks), n, learned, middle, low, high, float(most))
 
 
@@ -124,7 +124,3 @@ def open_runs(runs: Runs, metric: str, at: float, axis: str = "steps") -> list[O
                 said = forecast(others, at, float(track.axis[-1]), metric, down)
                 found.append(OpenRun(arm, having[i].name, said))
     return found
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"

@@ -138,7 +138,7 @@ def _latest_states(paths: list[Path]) -> set[Path]:
 def _require_one_unit(logs: list[Log]) -> None:
     """Raise `InputError` where some logs count epochs and others steps: who has few of the larger ones looks faster."""
     epochs = [log for log in logs if "epoch" in log.counts.lower()]
-    others = [log for log in logs if log.counts and log not in epochs]
+    others = [log for log in logs if log.counts and "epoch" not in log.counts.lower()]
     if epochs and others:
         raise InputError(
             f"{epochs[0].path.name} counts {epochs[0].counts!r} and {others[0].path.name} {others[0].counts!r}: give "

@@ -128,11 +128,11 @@ def _of_spec(
         raise InputError(f"--target: task {spec.task.name!r} has no accuracy")
     if not rates or any(not rate > 0 for rate in rates) or len(set(rates)) < len(rates):
         raise InputError(f"--rates {' '.join(map(str, rates))}: different factors above 0")
-    _say(f"shapes: {'; '.join(shapes_of(spec))}")
+    tell(f"shapes: {'; '.join(shapes_of(spec))}")
     store = Store(out)
     warn_of_older_rows([spec], store)
     with stop_on_signals() as stop:
-        found = advise(spec, store, goal, seconds, rates, _say, stop=stop)
+        found = advise(spec, store, goal, seconds, rates, tell, stop=stop)
     label = f"{file.stem}-{spec.content_hash()[:8]}-{goal.slug}"
     advised = store.root / "advice" / f"{label}-advised.json"
     replace_text(advised, found.spec.model_dump_json(indent=1))
@@ -154,16 +154,16 @@ def _of_training(file: Path, question: Question, seconds: float | None, out: Pat
     from lopsided.report.race_page import write_race
 
     if question.data:
-        _say(question.data)
+        tell(question.data)
     for key, why in question.branches.items():
         branch = next(each for each in BRANCHES if each.key == key)
-        _say(f"{why}: {branch.answer} (docs/should-i-shape.md, {key})")
-    _say(f"shapes: {'; '.join(question.shapes)}")
+        tell(f"{why}: {branch.answer} (docs/should-i-shape.md, {key})")
+    tell(f"shapes: {'; '.join(question.shapes)}")
     folder = out / "advice"
     folder.mkdir(parents=True, exist_ok=True)
     rows = folder / f"{file.stem}-{question.digest}.jsonl"
     with _stdout_to_stderr() if as_json else nullcontext():
-        found = advise(question.train, question.shapes, question.baselines, budget=seconds, out=rows, told=_say)
+        found = advise(question.train, question.shapes, question.baselines, budget=seconds, out=rows, told=tell)
     page = folder / f"{file.stem}-{question.digest}-race.html"
     write_race(page, file.stem, found.advice, found.plan, found.scores, "score", question.code)
     last = [f"It took {found.advice.runs} runs; their scores: {rows}", f"To train with: {question.code[found.shape]}"]
@@ -204,10 +204,6 @@ def _told(found: Any, last: list[str], data: dict[str, Any], page: Path, as_json
         return
     for line in (*words(found.advice, found.plan.looks[-1]), *last, f"Report: {page}"):
         print(line)
-
-
-def _say(line: str) -> None:
-    tell(line)
 
 
 def _goal(text: str) -> Goal:

@@ -38,8 +38,10 @@ COMPUTES = (
     "theory",
 )
 """Packages that are followed. What lies outside them shows, stores and judges rows; it makes none."""
-PLUMBERS = ("code", "errors", "json_text", "own_files", "progress", "provenance", "registry", "telling")
-PLUMBING = frozenset(f"lopsided.core.{name}" for name in PLUMBERS)
+PLUMBING = frozenset(
+    f"lopsided.core.{name}"
+    for name in ("code", "errors", "json_text", "own_files", "progress", "provenance", "registry", "telling")
+)
 """Modules that find parts by name, refuse, and tell: no number comes from them."""
 VERSION = "ast-1"
 """Begins every digest, so that rows of another rule are known as such (`store.tables`)."""

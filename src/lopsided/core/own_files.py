@@ -47,6 +47,8 @@ def text_of(file: Path, module_name: str) -> str | None:
 
 def _require_fresh(module_name: str) -> None:
     """`from helper import f` binds what `helper` was then; after `reload(helper)` alone, the old `f` computes."""
+    if not _LOADED_AGAIN:
+        return
     for name, value in list(vars(sys.modules[module_name]).items()) if module_name in sys.modules else ():
         source = getattr(value, "__module__", None)
         if not inspect.isroutine(value) and not inspect.isclass(value):

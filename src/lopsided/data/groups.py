@@ -180,7 +180,7 @@ def _as_array(skills: Any) -> np.ndarray | None:
     if array.dtype.kind == "U" and isinstance(skills, Sequence) and not all(isinstance(x, str) for x in skills):
         return None  # NumPy made texts of numbers
     if array.dtype.kind == "O" and array.ndim == 1:
-        return None if any(not isinstance(label, str) for label in array) else np.array(array.tolist())
+        return np.array(array.tolist()) if all(isinstance(label, str) for label in array) else None
     # A column of integers with missing ones is one of floats.
     return None if array.dtype.kind == "f" and array.ndim == 1 and array.size else array
 

@@ -50,7 +50,7 @@ class Log(NamedTuple):
     """`lopsided.logs.run.Points` by metric."""
     config: dict[str, Any]
     counts: str = ""
-    """The column that its steps come from, where there are several to choose from."""
+    """The column that its steps come from; empty for logs of a tool whose steps are always steps."""
 
 
 def place(where: Where, log: Log, found: Mapping[str, str], what: str) -> Any:

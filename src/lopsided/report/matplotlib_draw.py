@@ -68,8 +68,6 @@ def _literal(value: Any) -> Any:
         return replace(value, **{each.name: _literal(getattr(value, each.name)) for each in fields(value) if each.init})
     if isinstance(value, dict):
         return {_literal(key): _literal(each) for key, each in value.items()}
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*map(_literal, value))
     return type(value)(map(_literal, value)) if isinstance(value, list | tuple) else value
 
 

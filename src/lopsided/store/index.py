@@ -26,7 +26,7 @@ from lopsided.store.paths import plain_path
 from lopsided.store.records import text_of
 from lopsided.store.rows import COLUMNS
 
-VERSION = 3
+VERSION = 4
 AT_ONCE = 256
 """Files of one query."""
 SAVE_EVERY = 20

@@ -216,7 +216,7 @@ class _Work:
         if found.finished:
             raise LeaseLost(job)
         for reason in found.passed:
-            tell(f"{reason}")
+            tell(reason)
         committed, parent = 0, ""
         if found.part is not None:
             committed, parent = self._restore(engine, found.part)
