@@ -77,6 +77,8 @@ CASES = {
     "optimizer.b2": ({**PARITY, "optimizer": {"name": "adamw", "lr": 0.03}}, 0.8),
     "optimizer.eps": ({**PARITY, "optimizer": {"name": "adamw", "lr": 0.03}}, 0.1),
     "optimizer.weight_decay": ({**PARITY, "optimizer": {"name": "adamw", "lr": 0.03}}, 0.9),
+    "optimizer.hold": ({**PARITY, "optimizer": {"name": "anytime-sgd", "lr": 0.3, "hold": 2.0}}, 50.0),
+    "optimizer.power": ({**PARITY, "optimizer": {"name": "anytime-sgd", "lr": 0.3, "hold": 2.0}}, 0.1),
     "groups.0.init": ({**PARITY, "groups": [{"match": "layers.0.*", "init": 1.0}]}, 3.0),
     "groups.0.lr": ({**PARITY, "groups": [{"match": "layers.0.*", "lr": 1.0}]}, 3.0),
     "training_set.biased_by": ({**PARITY, **TRAIN_SET, "training_set": {"biased_by": 64}}, 3),

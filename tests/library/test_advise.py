@@ -115,7 +115,9 @@ def test_members_that_never_learn_count():
 
 def test_shapes_of_a_task_with_skills():
     found = shapes_of(Spec.parse(COMPOSED))
-    assert set(found) >= {"uniform", "power law 1.5", "self-annealed", "1/8 of the data, repeated", "growing subsets"}
+    listening = {"self-annealed", "contrast-annealed"}
+    laws = {"uniform", "power law 1.5", "two levels that fade", *listening}
+    assert set(found) >= {*laws, "1/8 of the data, repeated", "growing subsets"}
     assert found["power law 1, growing subsets"].skills.name == "power-law"
     assert "as is" not in found  # it is uniform
     lopsided = {**COMPOSED, "skills": {"name": "power-law", "alpha": 0.7}}

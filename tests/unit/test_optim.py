@@ -5,6 +5,7 @@ import pytest
 
 from lopsided.core.batch import Batch
 from lopsided.core.shapes import Classes, Scalar
+from lopsided.optim.anytime import AnytimeSGD
 from lopsided.optim.losses import accuracy_shares, loss_share, mean
 from lopsided.optim.optimizers import SGD, AdamW
 
@@ -60,3 +61,17 @@ def test_adamw_first_step_is_the_learning_rate():
     w = jnp.array([1.0, -2.0])
     update, _ = opt.update(jnp.array([3.0, -0.01]), opt.init(w), w)
     np.testing.assert_allclose(update, [-0.1 - 0.05, 0.1 + 0.1], rtol=1e-4)
+
+
+def test_a_step_size_that_falls_for_ever():
+    smooth = AnytimeSGD(lr=2.0, hold=100.0, power=0.5).rate()
+    assert [round(float(smooth(t)), 4) for t in (0, 100, 300, 9900)] == [2.0, 1.4142, 1.0, 0.2]
+    stairs = AnytimeSGD(lr=2.0, hold=100.0, power=0.5, doubling=True).rate()
+    assert [round(float(stairs(t)), 4) for t in (0, 99, 101, 299, 301, 9900)] == [2.0, 2.0, 1.4142, 1.4142, 1.0, 0.25]
+
+
+def test_a_step_size_that_does_not_fall_is_plain():
+    grads, w = {"w": jnp.ones(3)}, {"w": jnp.zeros(3)}
+    built = AnytimeSGD(lr=0.5, power=0.0).build(10)
+    found, _ = built.update(grads, built.init(w), w)
+    assert found["w"].tolist() == [-0.5] * 3

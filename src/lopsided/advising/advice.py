@@ -86,6 +86,7 @@ def shapes_of(spec: Spec) -> dict[str, Spec]:
         tried |= {name: {"skills": law.in_spec(), "plan": online} for name, law in laws().items()}
         if has_accuracy(spec.task.outputs):
             tried["self-annealed"] = {"skills": {"name": "self-annealed"}, "plan": online}
+        tried["contrast-annealed"] = {"skills": {"name": "contrast-annealed"}, "plan": online}
     still: dict = {"skills": {"name": "uniform"}} if count else {}
     seen = spec.steps * batch
     for share in (64, 8):

@@ -14,8 +14,9 @@ EIGHTH = Phases((1.0,), (0.125,))
 
 def candidates(groups: Groups | int, total: int) -> dict[str, Shape]:
     """Shapes to race on these groups (or N examples without skills) in runs of `total` samples, by name: the data as
-    they are and uniform skills first, then power laws of the skills' frequency in the data, one that anneals, and small
-    subsets. A shape that would draw as another one does is left out.
+    they are and uniform skills first, then power laws of the skills' frequency in the data, one that anneals, a tenth
+    of the skills with two thirds of the mass that fades to uniform, and small subsets. A shape that would draw as
+    another one does is left out.
     """
     if total < PHASES:
         raise InputError(f"total = {total}: samples of a run, at least {PHASES}")

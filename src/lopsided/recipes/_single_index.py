@@ -20,7 +20,7 @@ SIZES = {
 """By d: N of the first phase, N of the rest. (In d = 80 the paper names no sizes.)"""
 STEPS = {"smoke": (40, 20), "laptop": (800, 100), "paper": (1000, 100)}
 """All, first phase."""
-INDEX_RATES = {"smoke": (0.01, 0.02), "laptop": (0.2, 0.3, 0.4), "paper": (0.07, 0.083, 0.1, 0.12, 0.144, 0.173, 0.207)}
+INDEX_RATES = {"smoke": (0.01, 0.02), "laptop": (0.2, 0.3, 0.4), "paper": (0.1, 0.15, 0.2, 0.3, 0.4)}
 
 
 def index_spec(scale: str, lr: float, d: int, plan: dict[str, Any], steps: int, every: int, **changes: Any) -> Spec:

@@ -41,7 +41,7 @@ ADAM_RATES = {
     "laptop": (0.003, 0.005, 0.01, 0.02, 0.03),
     "paper": (0.0005 * 1.2 ** np.arange(12)).round(5),
 }
-SGD_RATES = {"smoke": (0.5, 1.0), "laptop": (1.0, 1.5, 2.0, 3.0, 4.0), "paper": (0.3, 0.36, 0.43, 0.52, 0.62, 0.75)}
+SGD_RATES = {"smoke": (0.5, 1.0), "laptop": (1.0, 1.5, 2.0, 3.0, 4.0), "paper": (1.0, 1.5, 2.0, 3.0, 4.0)}
 STEPS = {"smoke": 60, "laptop": 400, "paper": 4000}
 SGD_STEPS = {"smoke": 60, "laptop": 2000, "paper": 6000}
 

@@ -33,10 +33,10 @@ from lopsided.recipes._assumed import PERCEPTRONS
 from lopsided.recipes._repetition import ADDED, SEEDS, THROUGHOUT, perceptron
 
 SMALL, FRESH = {"data": "small set"}, {"data": "fresh samples"}
-POWERS = {"smoke": (4, 6), "laptop": (4, 5, 6, 8, 10, 12), "paper": (4, 5, 6, 8, 10, 12)}
+POWERS = {"smoke": (4, 6), "laptop": (4, 5, 6, 8, 10, 12), "paper": (4, 5, 6, 8, 10, 12, 14)}
 SIZES = {"smoke": (8, 2, 2**6, 16, 60), "laptop": (20, 6, 2**13, 128, 3000), "paper": (20, 6, 2**14, 128, 20_000)}
 """d, k, N, batch, steps."""
-RATES = {"smoke": (0.5, 1.0), "laptop": (2.0, 3.0, 4.0, 5.0), "paper": (0.25, 0.3, 0.36, 0.43, 0.52, 0.62, 0.75, 0.9)}
+RATES = {"smoke": (0.5, 1.0), "laptop": (2.0, 3.0, 4.0, 5.0), "paper": (2.0, 3.0, 4.0, 5.0)}
 
 
 def arms(scale: ScaleName) -> Arms:

@@ -16,9 +16,13 @@ added, none of which could be learned at these horizons.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from lopsided.recipe import (
+    Arm,
     Arms,
     Below,
     Figure,
@@ -29,6 +33,7 @@ from lopsided.recipe import (
     Results,
     ScaleName,
     SlopeBelow,
+    Spec,
     Statement,
     arm,
     over_members,
@@ -56,23 +61,33 @@ INFINITE = (
 
 
 def arms(scale: ScaleName) -> Arms:
-    d, width, batch, steps, rates = SIZES[scale]
     for beta in BETAS:
-        for rate in np.geomspace(5e-4, 2e-2, rates):
-            spec = additive(
-                d=d,
-                directions=d,
-                width=width,
-                beta=beta,
-                plan={"name": "online", "batch": batch},
-                lr=float(f"{rate:.3g}"),
-                steps=steps,
-                first=64,
-                per_decade=20,
-                sigma_0=1e-2,
-                probes=("population-loss", "learned-count"),
-            )
-            yield arm(spec, beta=beta, step_size=float(f"{rate:.2g}"))
+        for rate in step_sizes(scale):
+            yield arm(online(scale, beta, rate), beta=beta, step_size=float(f"{rate:.2g}"))
+
+
+def step_sizes(scale: ScaleName) -> list[float]:
+    """Step sizes from 5e-4 to 2e-2, one arm each."""
+    return [float(f"{rate:.3g}") for rate in np.geomspace(5e-4, 2e-2, SIZES[scale][-1])]
+
+
+def online(scale: ScaleName, beta: float, rate: float, **changes: Any) -> Spec:
+    """Online SGD on an additive teacher whose weights fall as p^-beta."""
+    d, width, batch, steps, _ = SIZES[scale]
+    return additive(
+        d=d,
+        directions=d,
+        width=width,
+        beta=beta,
+        plan={"name": "online", "batch": batch},
+        lr=rate,
+        steps=steps,
+        first=64,
+        per_decade=20,
+        sigma_0=1e-2,
+        probes=("population-loss", "learned-count"),
+        **changes,
+    )
 
 
 def losses(each):
@@ -80,28 +95,39 @@ def losses(each):
     return np.clip(np.nan_to_num(each.metric("population/loss"), nan=DIVERGED), 1e-7, DIVERGED)
 
 
-def tuned(r, beta):
+def tuned(every: Sequence[Arm]):
     """Samples (T,), loss (V, T) of the judging members at the tuned step size (T,), and the best step size (S, T) of
-    every choosing member on its own.
+    every choosing member on its own, of arms that differ in their step size.
 
     Members with even seeds choose, by the mean that is judged; members with odd seeds are judged. (Too few
     seeds for both make every member do both, for the figure only.)
     """
-    every = r.where(beta=beta)
     loss = np.stack([losses(each) for each in every])  # (rates, M, T)
     rates = np.array([each.setting("optimizer.lr") for each in every])
-    chooses = np.array(every[0].seeds) % 2 == 0
-    judged = ~chooses if len(chooses) >= FEWEST else chooses
+    chooses, judged = halves(every[0].seeds)
     best = np.log(loss[:, chooses]).mean(1).argmin(0)
     verdict = np.take_along_axis(loss[:, judged], best[None, None], axis=0)[0]
     return every[0].samples, verdict, rates[best], rates[loss[:, chooses].argmin(0)]
 
 
-def law(r, beta):
-    samples, loss, *_ = tuned(r, beta)
+def halves(seeds: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """(M,) which members choose, and which are judged."""
+    chooses = np.array(seeds) % 2 == 0
+    return chooses, ~chooses if len(chooses) >= FEWEST else chooses
+
+
+def law(every: Sequence[Arm], loss: np.ndarray):
+    """How a loss (V, T) falls with samples from where it has begun to, with that of the directions beyond the last."""
+    directions, beta = every[0].setting("task.directions"), every[0].coordinates["beta"]
+    samples = every[0].samples
     begins = learned_from(samples, loss)
-    directions = r.where(beta=beta)[0].setting("task.directions")
     return segmented(samples, loss + beyond(directions, beta), (begins, float(samples[-1])))
+
+
+def tuned_law(r: Results, beta: float):
+    """The law of the loss at the step size tuned to each horizon."""
+    every = r.where(beta=beta)
+    return law(every, tuned(every)[1])
 
 
 def bounds(beta):
@@ -110,7 +136,7 @@ def bounds(beta):
         Statement(
             f"beta = {beta:g}: the tuned loss falls with samples at least as steeply as n^{expected:.3g}",
             Paper(f"at most n^{expected:.3g} (cor. 2.3), an upper bound"),
-            SlopeBelow(Measured(lambda r: law(r, beta), {"beta": beta}), expected, OF),
+            SlopeBelow(Measured(lambda r: tuned_law(r, beta), {"beta": beta}), expected, OF),
             history=INFINITE,
         ),
     ]
@@ -121,8 +147,8 @@ def smaller_with_the_horizon(r):
     mean slope is one observation."""
     growth = []
     for beta in BETAS:
-        samples, _, _, rate = tuned(r, beta)
-        found = law(r, beta)
+        samples, _, _, rate = tuned(r.where(beta=beta))
+        found = tuned_law(r, beta)
         inside = (samples >= found.begins) & (samples <= found.ends)
         several = inside.sum() > 1
         growth.append(
@@ -134,8 +160,9 @@ def smaller_with_the_horizon(r):
 
 
 def panel(r, beta):
-    samples, loss, *_ = tuned(r, beta)
-    every, found, slope = r.where(beta=beta), law(r, beta), unstable_exponent(beta)
+    every, slope = r.where(beta=beta), unstable_exponent(beta)
+    samples, loss, *_ = tuned(every)
+    found = law(every, loss)
     last, lines = len(every) - 1, []
     for i, each in enumerate(every):
         name, colour = f"step size {each.coordinates['step_size']:g}", LARGEST if i == last else i
@@ -150,7 +177,7 @@ def figure(r: Results) -> Figure:
     rates = [
         over_members(f"beta = {beta:g}", samples, rate[None], i)
         for i, beta in enumerate(BETAS)
-        for samples, _, rate, _ in [tuned(r, beta)]
+        for samples, _, rate, _ in [tuned(r.where(beta=beta))]
     ]
     by_horizon = Panel("Tuned step size", "samples n", "step size", rates, log_x=True, log_y=True)
     return Figure("A step size for every horizon", [*(panel(r, beta) for beta in BETAS), by_horizon])

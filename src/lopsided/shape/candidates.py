@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lopsided.shape.laws import Anneal, PowerLaw, Uniform
+from lopsided.shape.laws import Anneal, PowerLaw, TwoLevel, Uniform
 from lopsided.shape.phases import Phases
 from lopsided.shape.shape import Shape
 
@@ -13,12 +13,15 @@ EXPONENTS = (0.5, 1.0, 1.5)
 PHASES, SMALLEST, LARGEST = 6, 1 / 320, 1 / 50
 """Phases of growing subsets, and the shares of all samples seen that the first and the last one have (paper C)."""
 FALLING = Anneal(1.5, 0.0, begin=0.0, finish=0.5)
+LETTING_GO = TwoLevel(heavy=0.1, mass=2 / 3, end=0.0, begin=0.1, finish=0.6)
+"""A tenth of the skills with two thirds of the mass, then uniform: the setting of the recipe `heavy-skills`."""
 
 
 def laws() -> dict[str, Shape]:
     """Laws over ranks to try, by name."""
     powers = {f"power law {alpha:g}": PowerLaw(alpha) for alpha in EXPONENTS}
-    return {UNIFORM: Uniform(), **powers, "annealed 1.5 to 0 in half of the run": FALLING}
+    moving = {"annealed 1.5 to 0 in half of the run": FALLING, "two levels that fade": LETTING_GO}
+    return {UNIFORM: Uniform(), **powers, **moving}
 
 
 def growing() -> Phases:
