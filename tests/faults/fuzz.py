@@ -3,7 +3,8 @@ without an exception that nobody expected.
 
     python -m tests.faults.fuzz 10000 [SEED]
 
-Nothing trains: a run that is valid ends where training would begin.
+Nothing trains: a run that is valid ends where training would begin. The command in hand is in fuzz-last.txt, so that
+one that takes the process with it is known, and those that raise the peak of memory are said.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import io
 import json
 import os
 import random
+import resource
 import shutil
 import sys
 import tempfile
@@ -56,6 +58,10 @@ SQL = [
 ]  # fmt: skip
 TABLES = ["compare", "skills", "advise", "others"]
 """Kinds of commands that `Tables` makes."""
+
+
+GROWN = 100_000
+"""Kilobytes by which a command has to raise the peak of memory to be said."""
 
 
 class Valid(InputError):
@@ -247,18 +253,33 @@ def _valid(*_: Any, **__: Any) -> Any:
     raise Valid("valid; training would begin here")
 
 
-def attack(number: int, seed: int, store: Path) -> list[Wrong]:
-    """Run so many commands; those that did not end as promised."""
+def attack(number: int, seed: int, store: Path, last: Path | None = None) -> list[Wrong]:
+    """Run so many commands; those that did not end as promised. `last`: a file for the command in hand."""
     before, recipe_run.RecipeRun.train = recipe_run.RecipeRun.train, _valid
     here = os.getcwd()
     try:
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
             fuzzer = Fuzzer(seed, Path(folder), store)
-            return [wrong for _ in range(number) if (wrong := fuzzer.run(fuzzer.command())) is not None]
+            return [wrong for i in range(number) if (wrong := _watched(fuzzer, i, last)) is not None]
     finally:
         os.chdir(here)
         recipe_run.RecipeRun.train = before
+
+
+def _watched(fuzzer: Fuzzer, i: int, last: Path | None) -> Wrong | None:
+    """Run one more command. With `last` it is noted there first, and said if it raised the peak of memory."""
+    command, before = fuzzer.command(), _peak()
+    if last is not None:
+        last.write_text(f"{i} {command!r}")
+    wrong = fuzzer.run(command)
+    if last is not None and _peak() - before > GROWN:
+        print(f"command {i}: peak from {before:,} to {_peak():,} kB: {command!r}", flush=True)
+    return wrong
+
+
+def _peak() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def small_store(folder: Path) -> Path:
@@ -272,7 +293,7 @@ def small_store(folder: Path) -> Path:
 if __name__ == "__main__":
     count, first = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
     with tempfile.TemporaryDirectory() as made:
-        found = attack(count, first, small_store(Path(made) / "store"))
+        found = attack(count, first, small_store(Path(made) / "store"), Path("fuzz-last.txt").absolute())
     for each in found:
         print(each.arguments, each.code, each.error[-1500:], sep="\n", end="\n\n")
     print(f"{count} commands, {len(found)} did not end as promised")

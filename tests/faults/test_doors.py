@@ -94,7 +94,7 @@ def test_two_files_that_name_one_recipe_do_not_replace_one_another(tmp_path, cap
 def test_a_report_names_what_is_not_on_the_page(store, tmp_path, capsys):
     file = put(tmp_path / "spec.json", Spec.parse({**PARITY, "steps": 40}).model_dump_json())
     command(capsys, "run", file, "--seeds", 1, "--out", store)
-    assert "2 members that Python programs trained are not on the page" in command(capsys, "report", store).err
+    assert "2 members of no recorded run" in command(capsys, "report", store).err
 
 
 def test_a_name_with_dollars_or_an_underscore_is_drawn_as_it_is(tmp_path):

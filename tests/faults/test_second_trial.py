@@ -74,7 +74,7 @@ def test_results_without_the_usual_metric_can_be_printed(tmp_path, capsys):
     """`tour`, the recipe of `make demo`, has no test accuracy: the last line of a notebook's cell raised."""
     command(capsys, "run", "tour", "--scale", "smoke", "--out", tmp_path)
     found = lop.load(tmp_path, recipe="tour-smoke")
-    assert len(repr(found).splitlines()) == len(found.arms)
+    assert len(repr(found).splitlines()) == 1 + len(found.arms)
     assert "<table>" in found._repr_html_()
 
 

@@ -240,7 +240,7 @@ def test_a_signal_has_its_own_exit_code(tmp_path):
 def test_stopping_workers_says_whom_it_found(tmp_path, capsys):
     run([Spec.parse(PARITY)], 1, Store(tmp_path))
     cli("worker", "--stop", "--out", tmp_path)
-    assert "0 workers live here: they commit and end. 0 orders withdrawn." in capsys.readouterr().out
+    assert "0 workers alive here. 0 orders withdrawn." in capsys.readouterr().out
 
 
 def test_half_done_work_is_shown(tmp_path, capsys):

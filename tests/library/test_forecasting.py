@@ -1,4 +1,4 @@
-"""What finished runs say of one that has not learned yet."""
+"""What other runs say of one that has not learned yet."""
 
 import json
 
@@ -19,7 +19,7 @@ def arm(times, end=2000):
 
 def test_waiting_is_told_how_long():
     found = lop.forecast(arm(range(500, 1700, 100)), at=1, now=700)
-    assert (found.advice, found.finished, found.alike, found.learned) == ("wait", 12, 9, 9)
+    assert (found.advice, found.asked, found.alike, found.learned) == ("wait", 12, 9, 9)
     assert found.middle == pytest.approx(1200, abs=10)
     assert (found.low, found.high) == (pytest.approx(800, abs=10), pytest.approx(1600, abs=10))
     assert "wait, about" in str(found)
@@ -39,6 +39,31 @@ def test_what_cannot_be_told_is_said():
     none = lop.forecast(arm([100] * 9), at=1, now=500)
     assert (none.advice, none.alike) == ("unknown", 0)
     assert lop.forecast(arm([np.inf] * 12, end=500), at=1, now=500).alike == 0  # not followed any further
+
+
+def test_a_run_that_is_a_step_further_says_nothing_yet():
+    """Thirteen runs in progress, watched for 50 steps longer, are no thirteen failures."""
+    going = lop.forecast(arm([np.inf] * 13, end=550), at=1, now=500)
+    assert (going.advice, going.alike, going.open, going.most) == ("unknown", 13, 13, 1.0)
+    assert "13 of them may yet" in str(going)
+    assert lop.forecast(arm([np.inf] * 13, end=1000), at=1, now=500).advice == "stop"  # followed twice as long
+    ended = lop.forecast(arm([np.inf] * 13, end=500), at=1, now=500)
+    assert "none of 13 other runs was followed beyond 500 steps" in str(ended)
+
+
+def test_runs_in_progress_widen_the_interval_both_ways():
+    whole = lop.forecast(arm(range(700, 1700, 100)), at=1, now=500)
+    values = np.array(arm([*range(700, 1600, 100), np.inf]).values, float)
+    values[-1, STEPS > 520] = np.nan  # the tenth is in progress
+    going = lop.forecast(lop.Curves("arm", STEPS, values, "steps"), at=1, now=500)
+    assert (going.alike, going.open, going.learned) == (10, 1, 9)
+    assert (going.low, going.high) == (520, np.inf)
+    assert (whole.low, whole.high) == (pytest.approx(700, abs=10), pytest.approx(1600, abs=10))
+
+
+def test_a_goal_that_no_share_can_reach_is_refused():
+    with pytest.raises(lop.InputError, match="a share"):
+        lop.forecast(arm([100, 200]), at=2, now=50)
 
 
 def test_some_learn_and_some_never_do():
@@ -61,10 +86,10 @@ def test_the_interval_holds_as_often_as_promised():
     assert len(held) > 200
 
 
-@pytest.mark.parametrize("change", [{"at": "a"}, {"at": np.nan}, {"now": None}, {"now": True}, {"finished": [1, 2]}])
+@pytest.mark.parametrize("change", [{"at": "a"}, {"at": np.nan}, {"now": None}, {"now": True}, {"others": [1, 2]}])
 def test_what_is_no_number_is_one_line(change):
     with pytest.raises(lop.InputError):
-        lop.forecast(**{"finished": arm([100, 200]), "at": 1, "now": 50, **change})
+        lop.forecast(**{"others": arm([100, 200]), "at": 1, "now": 50, **change})
 
 
 def test_the_command_reads_logs(tmp_path, capsys):

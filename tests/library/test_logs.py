@@ -170,7 +170,7 @@ def test_seeds_pair_runs_whatever_their_order():
         lop.Curves("a", axis, a, seeds=seeds), lop.Curves("b", axis, b[:8], seeds=seeds[:8]), metric="score"
     )
     assert part.higher().claim.members == 16
-    assert any("4 runs whose seed the other side lacks are left out" in note for note in part.notes)
+    assert any("left out: 4 runs whose seed the other side lacks" in note for note in part.notes)
 
 
 @pytest.mark.parametrize(

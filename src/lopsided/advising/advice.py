@@ -24,6 +24,7 @@ from lopsided.core.progress import Progress
 from lopsided.core.shapes import has_accuracy
 from lopsided.core.spec import Spec
 from lopsided.core.task import n_skills
+from lopsided.report.advice import keeps
 from lopsided.results.stored import load
 from lopsided.shape.candidates import GROWING, PHASES, SMALLEST, UNIFORM, growing, laws
 from lopsided.shape.in_spec import spec_fields
@@ -165,7 +166,7 @@ def advise(
     tried = measure(list(labels), first, {label: candidates[key] for label, key in labels.items()})
     chosen = {name: _best(name, labels, candidates, tried) for name in shapes}
     each = _seconds(list(candidates.values()), first, store) / (len(candidates) * len(first))
-    plan = _planned(store, spec, goal, chosen, each, budget)
+    plan = _planned(store, spec, goal, chosen, each, budget, told)
     told(describe(plan, each))
     advice = race(plan, measure, told)
     used = _seconds([*chosen.values(), *candidates.values()], range(plan.first + advice.seeds), store)
@@ -232,7 +233,13 @@ def _seconds(specs: Sequence[Spec], among: Sequence[int], store: Store) -> float
 
 
 def _planned(
-    store: Store, spec: Spec, goal: Goal, chosen: Mapping[str, Spec], each: float, budget: float | None
+    store: Store,
+    spec: Spec,
+    goal: Goal,
+    chosen: Mapping[str, Spec],
+    each: float,
+    budget: float | None,
+    told: Callable[[str], None],
 ) -> Plan:
     """The plan that the folder holds for this question, or a new one, written before its test starts."""
     file, baselines = _file(store, spec, goal), tuple(name for name in (AS_IS, UNIFORM) if name in chosen)
@@ -245,6 +252,8 @@ def _planned(
             raise StoreError(f"{file}: is no plan; remove it to plan anew") from None
         if data["arms"] != arms:
             raise StoreError(f"{file}: was made for other shapes or learning rates; remove it to plan anew")
+        if budget is not None:
+            told(keeps(looks))
         return Plan(tuple(chosen), baselines, looks=looks)
     plan = planned(tuple(chosen), baselines, each, budget)
     folder_in(store.root, file.parent.name)

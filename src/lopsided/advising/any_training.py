@@ -12,7 +12,7 @@ import numpy as np
 
 from lopsided.core.errors import InputError, StoreError
 from lopsided.core.json_text import parsed
-from lopsided.report.advice import words
+from lopsided.report.advice import keeps, words
 from lopsided.stats.race import SCREENING, Advice, Plan, planned, race
 
 FAILED = -float("inf")
@@ -61,7 +61,7 @@ def advise(
     test compares within seeds.
     `shapes`: whatever `train` takes, by name, the baselines among them. `budget`: seconds that all runs together may
     take; it decides how many fresh seeds there are. `out`: a file of scores, one JSON object a line, from which a
-    stopped race goes on. `told`: hears each step.
+    stopped race goes on, with the looks that it was planned with, whatever the budget is then. `told`: hears each step.
 
     Raises `InputError` if a baseline is no shape, if what `train` returns is no number, or if the budget is too small
     for a test.
@@ -84,7 +84,7 @@ def advise(
     if not known.any_score:
         raise InputError(f"advise: none of the first {len(shapes) * SCREENING[0]} runs gave a score that is a number")
     each = known.seconds / (len(shapes) * SCREENING[0])
-    plan = planned(tuple(shapes), base, each, budget)
+    plan = known.planned(base, each, budget)
     say(f"{len(shapes)} shapes, {plan.runs[0]} to {plan.runs[1]} runs, about {each:.2g} s each")
     return Advised(race(plan, known.measure, say), plan, known.scores)
 
@@ -102,6 +102,8 @@ class _Scores:
         self.train, self.shapes, self.file, self.told = train, shapes, file, told
         self.scores: dict[str, dict[int, float]] = {name: {} for name in shapes}
         self.seconds = 0.0
+        self.looks: tuple[int, ...] = ()
+        """Planned before any fresh seed was seen; () if nothing is."""
         if file is not None and file.is_file():
             self._read(file)
 
@@ -118,6 +120,23 @@ class _Scores:
                     self._run(name, seed)
         return {name: np.array([self.scores[name][seed] for seed in seeds]) for name in names}
 
+    def planned(self, baselines: tuple[str, ...], each: float, budget: float | None) -> Plan:
+        """The plan that the file holds, or a new one, written before its test starts: whoever may choose the number of
+        looks after a look has more than one chance."""
+        if self.looks:
+            if budget is not None:
+                self.told(keeps(self.looks))
+            return Plan(tuple(self.shapes), baselines, looks=self.looks)
+        plan = planned(tuple(self.shapes), baselines, each, budget)
+        self.looks = plan.looks
+        self._write({"looks": list(plan.looks)})
+        return plan
+
+    def _write(self, row: Mapping[str, Any]) -> None:
+        if self.file is not None:
+            with self.file.open("a") as lines:
+                lines.write(json.dumps(row) + "\n")
+
     def _run(self, name: str, seed: int) -> None:
         began = time.perf_counter()
         try:
@@ -129,10 +148,7 @@ class _Scores:
             score = FAILED
         took = time.perf_counter() - began
         self._keep(name, seed, score, took)
-        if self.file is not None:
-            row = {"shape": name, "seed": seed, "score": score if np.isfinite(score) else None, "seconds": took}
-            with self.file.open("a") as lines:
-                lines.write(json.dumps(row) + "\n")
+        self._write({"shape": name, "seed": seed, "score": score if np.isfinite(score) else None, "seconds": took})
 
     def _score(self, name: str, seed: int) -> float:
         """What a training returns; FAILED if that is not finite."""
@@ -161,6 +177,9 @@ class _Scores:
         for number, line in enumerate(lines):
             try:
                 row = parsed(line)
+                if "looks" in row:
+                    self.looks = tuple(map(int, row["looks"]))
+                    continue
                 if row["shape"] in self.scores:
                     score = FAILED if row["score"] is None else float(row["score"])
                     self._keep(row["shape"], int(row["seed"]), score, float(row["seconds"]))

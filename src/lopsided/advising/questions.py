@@ -68,8 +68,10 @@ def from_table(table: Path, path: Path, skill: str | None, samples: int, text: s
     if not callable(train):
         raise InputError(f"program {str(path)!r}: has to define train(stream, seed)")
     _require_two(train, path, "train(stream, seed)")
-    given = "groups" if text is None else f"ld.Groups(ld.discover(column {text!r}).names)"
-    code = {name: f"ld.Stream({given}, {_pasted(shape)}, {samples})" for name, shape in shapes.items()}
+    given, said = (
+        ("groups", "") if text is None else ("ld.Groups(ld.discover(texts).names)", f"  # the column {text!r}")
+    )
+    code = {name: f"ld.Stream({given}, {_pasted(shape)}, {samples}){said}" for name, shape in shapes.items()}
     with table.open("rb") as file:
         rows = hashlib.file_digest(file, "sha256").hexdigest()
     return Question(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lopsided.api.curves import Curves, Ragged, direction_of, matched, ragged, values_of
+from lopsided.api.curves import Curves, Ends, Ragged, direction_of, matched, ragged, values_of
+from lopsided.api.ends import of_uneven_ends, same_runs, uneven
+from lopsided.api.reaching import reaches
 from lopsided.api.scales import require_above, require_one_scale, require_scale
 from lopsided.api.verdict import Verdict
 from lopsided.core.errors import InputError, unknown
@@ -17,12 +19,8 @@ from lopsided.stats.bounded import EARLY_LATE, LATE_EARLY, bounded
 from lopsided.stats.crossing import Between, crossings
 from lopsided.stats.seeds_needed import runs_needed
 from lopsided.stats.signflip import FEWEST, MOST_MEMBERS
-from lopsided.stats.target import at_target
 from lopsided.stats.times import Times
 from lopsided.stats.verdict import Claim, Decision
-
-if TYPE_CHECKING:  # curves of anybody need no laboratory
-    from lopsided.results.stored import Arm
 
 
 class Comparison:
@@ -36,7 +34,9 @@ class Comparison:
     at which it is, and still is at the next one; otherwise times lie between evaluations (`lopsided.stats.crossing`).
     `small`: whether a difference of times that is certainly below 25 % is called negligible. `between`: a time is known
     only to lie between two evaluations; "line" takes the point on a straight line, "bounds" assumes nothing: a verdict
-    then has to hold with one side as early and the other as late as can be, both ways. `level`: of every test.
+    then has to hold with one side as early and the other as late as can be, both ways. `level`: of every test. `ends`:
+    last values of runs that end at different places have no verdict, unless a rule of their own ends runs ("own": early
+    stopping).
     """
 
     def __init__(
@@ -51,12 +51,17 @@ class Comparison:
         small: bool = True,
         between: Literal["line", "bounds"] = "line",
         level: float = decisions.LEVEL,
+        ends: Ends | None = None,
     ):
         if between not in ("line", "bounds"):
             raise unknown("between", between, ("line", "bounds"))
         if held and between == "bounds":
             raise InputError("compare: held=True takes the evaluation itself; between='bounds' has nothing to bound")
+        if ends not in (None, "alike", "own"):
+            raise unknown("ends", ends, ("alike", "own"))
         baseline, candidate = (ragged(each, diverged) for each in (baseline, candidate))
+        if ends is not None:
+            baseline, candidate = baseline._replace(ends=ends), candidate._replace(ends=ends)
         for each in (baseline, candidate):
             if len(each.tracks) > MOST_MEMBERS:
                 raise InputError(f"compare: {each.name!r} has {len(each.tracks):,} members; at most {MOST_MEMBERS:,}")
@@ -67,7 +72,8 @@ class Comparison:
         self.metric, self.held, self.small, self.between, self.level = metric, held, small, between, level
         self.baseline, self.candidate, self.paired, said = matched(baseline, candidate, paired)
         self.falling, direction = direction_of(metric, (baseline, candidate), falling)
-        self.notes = tuple(filter(None, [*baseline.notes, *candidate.notes, said, direction]))
+        same = same_runs(self.baseline, self.candidate)
+        self.notes = tuple(filter(None, [*baseline.notes, *candidate.notes, said, same, direction]))
         require_one_scale(metric, (self.baseline, self.candidate))
 
     def faster(self, at: float, at_least: float = 1.0) -> Verdict:
@@ -159,8 +165,10 @@ class Comparison:
         """The decision on last values. Where so many diverged that they make the effect, it is not known."""
         shares = [float(np.isnan(arm.final).mean()) for arm in (self.baseline, self.candidate)]
         if max(shares) >= (1e-9 if self.paired else 0.5) and max(shares) > 0:
-            found = found._replace(effect=None, interval=(None, None))
-        return self._verdict(said, found, self.finals())
+            found = found._replace(effect=None, interval=(None, None), reason="diverged")
+        if any(arm.uneven for arm in (self.baseline, self.candidate)):
+            found = of_uneven_ends(found)
+        return self._verdict(said, found, self.finals(), uneven((self.baseline, self.candidate)))
 
     def _ratio(self, said: str, at: float, test: Callable[[tuple[Times, Times]], Decision]) -> Verdict:
         """The decision on a ratio, with the names of the two arms in its unit."""
@@ -170,19 +178,35 @@ class Comparison:
             found = bounded(found, [test(self.times(at, ends)) for ends in (EARLY_LATE, LATE_EARLY)])
         unit = f"{found.unit}, {self.baseline.name} / {self.candidate.name}"
         known = not any(each.censored.any() for each in times)
-        return self._verdict(said, found._replace(unit=unit), [np.log(each.time) for each in times] if known else ())
+        logs = [np.log(each.time) for each in times] if known else ()
+        return self._verdict(said, found._replace(unit=unit), logs, self._cut(*times))
 
-    def _verdict(self, said: str, found: Decision, values: Sequence[np.ndarray]) -> Verdict:
+    def _cut(self, one: Times, two: Times) -> tuple[str, ...]:
+        """Which pairs tell nothing because a run ended before the other side was there, in words."""
+        if not self.paired:
+            return ()
+        open_ = (one.censored & (one.time < two.time)) | (two.censored & (two.time < one.time))
+        if not open_.any():
+            return ()
+        which = ", ".join(str((self.baseline.seeds or range(len(open_)))[i]) for i in np.flatnonzero(open_)[:4])
+        said = f"in {int(open_.sum())} of {len(open_)} pairs a run ended before it could be known which side is faster"
+        return (f"{said} (seeds {which}{', …' if open_.sum() > 4 else ''}): each counts against either side",)
+
+    def _verdict(
+        self, said: str, found: Decision, values: Sequence[np.ndarray], notes: tuple[str, ...] = ()
+    ) -> Verdict:
         """`values` are what decided, of each run of both sides; none where some are not known."""
         claim = Claim.of(said, found)
         waits = self._waits(claim, values)
-        return Verdict(claim, self.notes + ((waits,) if waits else ()))
+        return Verdict(claim, self.notes + notes + ((waits,) if waits else ()))
 
     def _waits(self, claim: Claim, values: Sequence[np.ndarray]) -> str:
         """About how many runs would decide an open claim with a probability of 80 %, if the difference is what was
         measured: from the difference and the spread, since the p-value of a few runs says little."""
         fewest = min(len(self.baseline.tracks), len(self.candidate.tracks))
         if claim.verdict != "inconclusive" or claim.equivalence or claim.effect is None:
+            return ""
+        if claim.reason == "ends":
             return ""
         if claim.reason == "grid":
             return "evaluations lie too far apart: between them, either side may be the faster one"
@@ -219,13 +243,15 @@ def compare(
     held: bool = False,
     diverged: Literal["nan"] | None = None,
     between: Literal["line", "bounds"] = "line",
+    ends: Ends | None = None,
 ) -> Comparison:
     """Compare curves from any training loop.
 
     `baseline` and `candidate`: (M, T) values of a metric, one row a run, or `Curves`, or what `lop.read` gives of an
     arm; `axis`: (T,) steps or samples of the columns, evaluations 1, 2, ... if left out. NaN between values is "not
     evaluated"; NaN to the end is the end of a run, or with `diverged="nan"` a run that diverged; an infinite value is
-    one that diverged. `falling`, `paired`, `held`, `between`: see `Comparison`. Raises `InputError` for other shapes.
+    one that diverged. `falling`, `paired`, `held`, `between`, `ends`: see `Comparison`. Raises `InputError` for other
+    shapes.
 
     >>> import numpy as np
     >>> slow = np.repeat(np.linspace(0, 1, 11)[None], 6, axis=0)
@@ -254,7 +280,7 @@ def compare(
             f"compare: {' and '.join(map(str, sorted(lengths)))} evaluations, and no axis: which of them belong "
             "together? Give lop.Curves(name, axis, values) for each side"
         )
-    return Comparison(found[0], found[1], metric, falling, paired, held, diverged, between=between)
+    return Comparison(found[0], found[1], metric, falling, paired, held, diverged, between=between, ends=ends)
 
 
 MANY = 10_000
@@ -265,23 +291,5 @@ WIDE = 5
 """Rows for each column from which a table is probably the wrong way round."""
 
 
-def curves_of(arm: Arm, metric: str, axis: str) -> Curves:
-    """An arm's curves along `samples`, `steps` or `distinct`."""
-    return Curves(arm.name, arm.along(axis), arm.metric(metric), axis, arm.seeds)
-
-
 def _firsts(arm: Ragged) -> np.ndarray:
     return np.array([track.axis[0] for track in arm.tracks])
-
-
-def reaches(
-    arm: Ragged, at: float, metric: str, falling: bool, level: float = 0.01, notes: tuple[str, ...] = ()
-) -> Verdict:
-    """The mean of an arm's last values is at `at` or beyond it: Student's t, one-sided, at `level`. Notes say at which
-    evaluation the mean is there for the first time, and where between evaluations, with an interval."""
-    require_above("at", at, -np.inf)
-    require_above("level", level, 0.0)
-    require_scale(at, metric, [arm])
-    found, more = at_target(arm.tracks, at, falling, level, arm.unit)
-    said = f"{arm.name}'s mean final {metric} is {'at most' if falling else 'at least'} {at:g}"
-    return Verdict(Claim.of(said, found._replace(unit=f"final {metric}, minus {at:g}")), (*notes, *more))

@@ -8,12 +8,19 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from lopsided.core.errors import InputError
+from lopsided.core.telling import counted
 from lopsided.stats.crossing import Track
 from lopsided.stats.signflip import FEWEST
 from lopsided.stats.times import falls, rises
 
 LITTLE = 0.1
 """A correlation of paired members below this is said to be none."""
+
+
+WHOLE = 0.9
+"""Share of an arm's longest run from which on a run counts as one that was trained to the end."""
+Ends = Literal["alike", "own"]
+"""Whether the runs of an arm should be of one length, or end by a rule of their own (early stopping)."""
 
 
 class Curves(NamedTuple):
@@ -39,6 +46,23 @@ class Ragged(NamedTuple):
     seeds: tuple[Any, ...] | None = None
     notes: tuple[str, ...] = ()
     """What was assumed about its values."""
+    ends: Ends = "alike"
+
+    @property
+    def uneven(self) -> str:
+        """Which runs end long before the longest one, in words: their last values are of another length of training.
+        Empty where there are none, or where a rule of their own ended runs."""
+        whole = [track for track in self.tracks if not track.diverged]
+        if self.ends == "own" or not whole:
+            return ""
+        longest = max(whole, key=lambda track: float(track.axis[-1]))
+        end, most = float(longest.axis[-1]), len(longest.axis)
+        # In seconds, runs of one length end at times of their own: they have as many evaluations.
+        short = [t for t in whole if t.axis[-1] < WHOLE * end and len(t.axis) < most]
+        if not short:
+            return ""
+        by = max(float(track.axis[-1]) for track in short)
+        return f"{len(short)} of {len(self.tracks)} runs of {self.name} end by {by:,g} of {end:,g} {self.unit}"
 
     @property
     def final(self) -> np.ndarray:
@@ -99,7 +123,7 @@ def matched(a: Ragged, b: Ragged, paired: bool | None) -> tuple[Ragged, Ragged, 
             return a, b, False, f"{len(both)} common seeds are too few to pair runs ({FEWEST}): compared as independent"
         if both:
             left = len(a.seeds) + len(b.seeds) - 2 * len(both)
-            said = f"{left} runs whose seed the other side lacks are left out" if left else ""
+            said = f"left out: {counted(left, 'run')} whose seed the other side lacks" if left else ""
             return _chosen(a, both), _chosen(b, both), True, said or _uncorrelated(_chosen(a, both), _chosen(b, both))
         if paired:
             raise InputError(f"compare: {a.name!r} and {b.name!r} have no seed in common")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from lopsided.api.curves import Curves, Ragged, direction_of, ragged
+from lopsided.api.scales import require_scale
 from lopsided.core.errors import InputError
 from lopsided.report.text import number
 from lopsided.stats.compare import share
@@ -24,18 +25,25 @@ RARE = 0.25
 """If at most this share of runs that took as long can have learned later (95 %, one-sided), waiting is given up."""
 
 
+FOLLOWED = 2.0
+"""A run that has not learned is evidence against waiting only if it was followed this many times as long as the run in
+question: one that is a step further has said nothing yet."""
+
+
 @dataclass(frozen=True)
 class Forecast:
-    """What finished runs say of one that has not learned by `now`."""
+    """What other runs say of one that has not learned by `now`."""
 
     now: float
     unit: str
-    finished: int
+    asked: int
     """Runs that were asked."""
     alike: int
     """Runs that had not learned by `now` either, and were followed further."""
     learned: int
     """How many of these learned later."""
+    open: int
+    """How many of these have not learned, and were not followed to twice `now`: they may yet."""
     middle: float
     """Median of when, on the axis; infinite where half of them or more did not learn."""
     low: float
@@ -53,51 +61,64 @@ class Forecast:
         return "wait" if np.isfinite(self.middle) and self.low > self.now else "unknown"
 
     def __str__(self) -> str:
-        of = f"of {self.finished} finished runs {self.alike} had not learned by {number(self.now)} {self.unit}"
+        now = f"{number(self.now)} {self.unit}"
+        if not self.alike:
+            return (
+                f"it cannot be told: none of {self.asked} other runs was followed beyond {now} without having learned"
+            )
+        of = f"of {self.asked} other runs {self.alike} had not learned by {now}"
+        waiting = f", {self.open} of them may yet" if self.open else ""
         if self.advice == "stop":
-            return f"stop: {of}, and none of them did later (at most {self.most:.0%} of such runs would, 95 %)"
+            return f"stop: {of}, and none of them did later{waiting} (at most {self.most:.0%} of such runs would, 95 %)"
+        later = f"{of}, and {self.learned} of them learned later{waiting}"
         if self.advice == "unknown":
-            return f"it cannot be told: {of}, and {self.learned} of them learned later"
+            return f"it cannot be told: {later}"
         end = "without end" if np.isinf(self.high) else number(self.high - self.now)
-        return (
-            f"wait, about {number(self.middle - self.now)} {self.unit} more [{number(self.low - self.now)}, {end}] "
-            f"({self.level:.0%}): {of}, and {self.learned} of them learned later"
-        )
+        wait = f"{number(self.middle - self.now)} {self.unit} more [{number(self.low - self.now)}, {end}]"
+        return f"wait, about {wait} ({self.level:.0%}): {later}"
 
 
 def forecast(
-    finished: Curves | Ragged, at: float, now: float, metric: str = "accuracy", falling: bool | None = None
+    others: Curves | Ragged, at: float, now: float, metric: str = "accuracy", falling: bool | None = None
 ) -> Forecast:
-    """When a run that has not reached `at` by `now` will, from runs of the same setting that are finished.
+    """When a run that has not reached `at` by `now` will, from other runs of the same setting.
 
-    `finished`: runs that differ from this one by their seeds alone; those that had learned by `now`, and those that
-    were not followed further than that, say nothing. If runs are exchangeable, the interval holds in `level` of all
-    cases, whatever the curves look like. (The run's own curve is not extrapolated: on stored runs the signal that a
-    user can log told nothing, docs/comparing.md.)
+    `others`: runs that differ from this one by their seeds alone; those that had learned by `now`, and those that were
+    not followed further than that, say nothing. Of those that have not learned, and were not followed to twice `now`,
+    the worst is assumed: for the lower end that they learn at once, for the upper end that they never do. If runs are
+    exchangeable, the interval holds in `level` of all cases, whatever the curves look like. (The run's own curve is not
+    extrapolated: on stored runs the signal that a user can log told nothing, docs/comparing.md.)
 
-    Raises `InputError` for `now` or `at` that is no number, and for curves that are none.
+    Raises `InputError` for `now` or `at` that is no number or no value that the metric can have, and for curves that
+    are none.
 
         >>> import numpy as np, lopsided as lop
         >>> steps = np.arange(100, 2001, 100)
         >>> others = lop.Curves("mine", steps, 1.0 * (steps >= 100 * np.arange(6, 18)[:, None]), "steps")
         >>> found = lop.forecast(others, at=1, now=700)
-        >>> found.advice, found.finished, found.alike, found.middle
+        >>> found.advice, found.asked, found.alike, found.middle
         ('wait', 12, 10, 1250.0)
     """
     for name, value in ("at", at), ("now", now):
         if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
             raise InputError(f"forecast: {name} = {value!r}: a number")
-    arm = ragged(finished)
+    arm = ragged(others)
     down = direction_of(metric, [arm], falling)[0]
+    require_scale(float(at), metric, [arm])
     times = crossings(arm.tracks, float(at), down)
-    later = times.ordinal[times.time > now]  # infinite for those that never learned, to where they were followed
-    n, learned = len(later), int(np.isfinite(later).sum())
+    beyond = times.time > now
+    later, ends = times.ordinal[beyond], times.time[beyond]  # later: infinite for those that had not learned at the end
+    never = ~np.isfinite(later)
+    diverged = np.array([track.diverged for track in arm.tracks], bool)[beyond]
+    undecided = never & ~diverged & (ends < FOLLOWED * now)
+    n, learned = len(later), int((~never).sum())
     first = int((1 - LEVEL) / 2 * (n + 1) + 1e-9)
-    ordered = np.sort(later)
-    low, high = (float(ordered[first - 1]), float(ordered[-first])) if first else (float(now), np.inf)
+    earliest, latest = np.sort(np.where(undecided, ends, later)), np.sort(later)
+    low, high = (float(earliest[first - 1]), float(latest[-first])) if first else (float(now), np.inf)
     middle = float(median(later)) if n else np.inf
-    most = share(np.isfinite(later), 0.5, level=0.9).high
-    return Forecast(float(now), arm.unit, len(arm.tracks), n, learned, middle, low, high, float(most))
+    most = share(~never | undecided, 0.5, level=0.9).high
+    counts = len(arm.tracks), n, learned, int(undecided.sum())
+    return Forecast(float(now), arm.unit, *counts, middle, low, high, float(most))
 
 
 class OpenRun(NamedTuple):

@@ -12,7 +12,6 @@ from lopsided.api.several import table
 from lopsided.api.verdict import Verdict
 from lopsided.core.errors import InputError, unknown
 from lopsided.report.words import effect_text
-from lopsided.stats.sequential import LOOKS
 
 
 class Question(NamedTuple):
@@ -69,6 +68,7 @@ def judged(runs: Runs, asked: Question) -> Judged:
         "at": at,
         "axis": axis,
         "baseline": baseline,
+        "target": asked.target,
         "arms": rows,
         "verdicts": {name: {**v.claim.as_json(), "notes": list(v.notes)} for name, v in verdicts.items()},
         "notes": list(runs.notes),
@@ -90,7 +90,7 @@ def _verdicts(runs: Runs, asked: Question, baseline: str) -> dict[str, Verdict]:
     if asked.plan is not None:
         if len(others) != 1:
             raise InputError(f"--plan: looks at two arms; the logs have {len(runs.arms)}: {', '.join(runs.arms)}")
-        how: dict[str, Any] = {"metric": metric, "at": at, "axis": axis, "runs": asked.looks or LOOKS}
+        how: dict[str, Any] = {"metric": metric, "at": at, "axis": axis, "runs": asked.looks or None}
         return {others[0]: planned(asked.plan, baseline=baseline, candidate=others[0], **how).judge(runs)}
     if runs.tasks:
         return {arm: runs.over_tasks(baseline, arm, metric, at, axis) for arm in others}

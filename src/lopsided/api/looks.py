@@ -72,6 +72,9 @@ class Looks:
         first = [_first(side, looks[number - 1]) for side in sides]
         compared = Comparison(first[0], first[1], p["metric"], None, p["paired"], small=False, level=level)
         found = (compared.better() if p["at"] is None else compared.faster(p["at"])).claim
+        if found.reason == "ends":  # the look is not taken: it would be spent on runs that are still going on
+            said = "; ".join(side.uneven for side in first if side.uneven)
+            raise InputError(f"{self.path}: look {number} takes whole runs; {said}")
         return replace(found, look=Look(number, len(looks), looks[number - 1], level))
 
     def _take(self, number: int, claim: Claim, sides: Sequence[Ragged]) -> None:
@@ -121,15 +124,15 @@ def looks(
     metric: str,
     at: float | None = None,
     axis: str = "steps",
-    runs: Sequence[int] = sequential.LOOKS,
+    runs: Sequence[int] | None = None,
     paired: bool | None = None,
 ) -> Looks:
     """Plan when to look at one's own runs, and write the plan to a file before there are results.
 
     `path`: the plan's file; if it is there, the same plan goes on, and another one is refused. `baseline`, `candidate`:
-    names of arms. `at`: a goal of the metric, or None for last values. `runs`: of each arm at each look, rising. Over
-    all looks, a wrong verdict has the chance of one test at 5 % (`lopsided.stats.sequential`). Raises `InputError` for
-    looks that cannot be planned.
+    names of arms. `at`: a goal of the metric, or None for last values. `runs`: of each arm at each look, rising; left
+    out, those of the file, or 8, 16, 32 and 64. Over all looks, a wrong verdict has the chance of one test at 5 %
+    (`lopsided.stats.sequential`). Raises `InputError` for looks that cannot be planned.
 
     >>> import lopsided as lop, pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "plan.json"
@@ -137,8 +140,11 @@ def looks(
     [8, 16]
     """
     path = Path(path)
-    sequential.valid_looks(runs)
-    last, level = runs[-1], sequential.level(len(runs) - 1, tuple(runs))
+    found = _read(path) if path.exists() else None
+    usual = sequential.LOOKS if found is None else found["looks"]
+    counts = tuple(usual if runs is None else runs)
+    sequential.valid_looks(counts)
+    last, level = counts[-1], sequential.level(len(counts) - 1, counts)
     smallest = 2 / comb(2 * last, last) if paired is False else 0.5 ** (last - 1)
     if smallest > level:
         raise InputError(
@@ -152,11 +158,10 @@ def looks(
         "metric": metric,
         "at": None if at is None else float(at),
         "axis": axis,
-        "looks": list(map(int, runs)),
+        "looks": list(map(int, counts)),
         "paired": paired,
     }
-    if path.exists():
-        found = _read(path)
+    if found is not None:
         other = [name for name, value in asked.items() if found.get(name) != value]
         if other:
             pairs = ", ".join(f"{name} {found.get(name)!r}, not {asked[name]!r}" for name in other)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import glob as globbing
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from lopsided.api.curves import Ends
 from lopsided.api.runs import Runs, named
 from lopsided.core.errors import InputError
 from lopsided.logs import csv_files, json_files, mlflow_files, tensorboard_files, text_files, trackio_files, wandb_files
@@ -39,6 +41,7 @@ def read(
     seconds: str | None = None,
     task: Where = None,
     pattern: str | None = None,
+    ends: Ends = "alike",
 ) -> Runs:
     """Read logs: CSV and JSON lines (long or wide), Lightning's and Keras's CSVLogger, Trainer's `trainer_state.json`,
     TensorBoard's event files, tables that W&B exports and its offline runs, MLflow's file store, trackio's SQLite, and
@@ -49,8 +52,9 @@ def read(
     it, "{lr}", are settings); or a function of path and configuration. Left out, a seed is what is called so, and arms
     are told apart by the rest of the configuration, or by folder. `task`: likewise, where runs are of several tasks
     (`Runs.over_tasks`). `run`, `step`, `seconds`: columns, where their names do not say what they are. `pattern`: for
-    logs in text, a regular expression with named groups. Raises `InputError` in one line for what cannot be read; what
-    was assumed is in `notes`.
+    logs in text, a regular expression with named groups. `ends="own"`: a rule of their own ended runs (early stopping),
+    so that last values may be compared though they lie at different places. Raises `InputError` in one line for what
+    cannot be read; what was assumed is in `notes`.
 
     >>> import lopsided as lop, pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -71,7 +75,7 @@ def read(
         raise InputError(f"{paths}: holds no log that can be read")
     _require_one_unit(logs)
     runs, said, settings = _placed(logs, asked)
-    return named(runs, [*said, *_together(notes)], settings)
+    return replace(named(runs, [*said, *_together(notes)], settings), ends=ends)
 
 
 NUMBERED = re.compile(r"(seed|run|rep|trial|s)?[-_ ]?\d+", re.I)

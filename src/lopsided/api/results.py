@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lopsided.api.comparing import Comparison, curves_of
+from lopsided.api.comparing import Comparison
+from lopsided.api.curves import Curves
 from lopsided.core.errors import InputError
 from lopsided.core.shapes import has_accuracy
 from lopsided.report.text import number
@@ -79,7 +80,8 @@ class Results(StoredResults):
         return {key: np.concatenate([piece[key] for piece in pieces]) for key in pieces[0]}
 
     def __repr__(self) -> str:
-        return "\n".join(f"{name}: {members} members, {text}" for name, members, text in self._lines())
+        head = f"final {self.metric}: median [lowest, highest]"
+        return "\n".join([head, *(f"{name}: {members} members, {text}" for name, members, text in self._lines())])
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -96,8 +98,13 @@ class Results(StoredResults):
             final = arm.final(self.metric)
             known = final[np.isfinite(final)]
             ends = [number(float(f(known))) if len(known) else "–" for f in (np.median, np.min, np.max)]
-            found.append((name, len(arm.seeds), f"median {ends[0]} [{ends[1]}, {ends[2]}]"))
+            found.append((name, len(arm.seeds), f"{ends[0]} [{ends[1]}, {ends[2]}]"))
         return found
+
+
+def curves_of(arm: Arm, metric: str, axis: str) -> Curves:
+    """An arm's curves along `samples`, `steps` or `distinct`."""
+    return Curves(arm.name, arm.along(axis), arm.metric(metric), axis, arm.seeds)
 
 
 def _needed(module: str, method: str) -> Any:

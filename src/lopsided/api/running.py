@@ -18,6 +18,7 @@ from lopsided.core.telling import tell
 from lopsided.results import stored
 from lopsided.store.parts import Store
 from lopsided.store.paths import folder_in
+from lopsided.study.others import OTHERS, OtherArm, with_seeds
 from lopsided.study.own_code import mixed_text, warn_of_older_rows
 from lopsided.work import worker
 
@@ -74,7 +75,8 @@ def load(
     """Results that are complete in the folder `out`; nothing is trained. Raises `InputError` if a member is missing.
 
     Given a folder in place of `arms`, and the name of a `recipe` (or of a run, as `lopsided status` gives it), the
-    results of what the command line ran there: `lop.load("lopsided-runs", recipe="state-tracking")`.
+    results of what the command line ran there: `lop.load("lopsided-runs", recipe="state-tracking")`; of what Python
+    programs trained there, `recipe="members of no recipe"`.
     """
     if isinstance(arms, str | Path | Store):
         return _of_run(arms if isinstance(arms, Store) else Store(arms), recipe)
@@ -98,6 +100,8 @@ def _of_run(store: Store, recipe: str | None) -> Results:
     if not (store.root / "parts").is_dir():
         raise InputError(f"load: folder {str(store.root)!r}: no store there")
     known = manifest.recorded(store)
+    if recipe == OTHERS:
+        return _of_others(with_seeds(store, known), store)
     runs = recorded(store, known)
     names = "; ".join(f"{run.title!r}" for run in runs) or "none"
     if recipe is None:
@@ -115,6 +119,17 @@ def _of_run(store: Store, recipe: str | None) -> Results:
             _say_mixed(grown.arms, store)
             return of_stored(found)
     raise InputError(f"load: {recipe!r} is not complete in {str(store.root)!r}; `lopsided run` goes on with it")
+
+
+def _of_others(arms: Sequence[tuple[OtherArm, tuple[int, ...]]], store: Store) -> Results:
+    """Results of what Python programs trained, arms by the settings in which they differ, with all of their seeds."""
+    if not arms:
+        raise InputError(f"load: no Python program trained anything in {str(store.root)!r}")
+    specs = {arm.name: Spec.parse(dict(arm.spec)) for arm, _ in arms}
+    found = stored.load(store, "library", "library", specs, {arm.name: seeds for arm, seeds in arms})
+    assert found is not None  # they are those that are complete
+    _say_mixed(specs, store)
+    return of_stored(found)
 
 
 def _say_mixed(arms: Mapping[str, Spec], store: Store) -> None:

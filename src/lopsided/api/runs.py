@@ -14,7 +14,7 @@ from lopsided.stats.crossing import Track
 
 if TYPE_CHECKING:
     from lopsided.api.comparing import Comparison
-    from lopsided.api.curves import Ragged
+    from lopsided.api.curves import Ends, Ragged
     from lopsided.api.ranking import Ranking
     from lopsided.api.tasks import Profile
     from lopsided.api.verdict import Verdict
@@ -30,6 +30,8 @@ class Runs:
     all: tuple[Run, ...]
     notes: tuple[str, ...] = ()
     """What was assumed when they were read, and what was not understood."""
+    ends: Ends = "alike"
+    """`own`: a rule of their own ended runs (early stopping), so that their last values may be compared."""
 
     def __len__(self) -> int:
         return len(self.all)
@@ -92,7 +94,7 @@ class Runs:
             f"{arm}: {len(runs) - len(having)} of {len(runs)} runs have no {metric}" if len(having) < len(runs) else "",
             f"{arm}: {lost} of {len(having)} runs diverged: from there on they get nowhere" if lost else "",
         ]
-        return Ragged(arm, tuple(tracks), axis, named, tuple(filter(None, notes)))
+        return Ragged(arm, tuple(tracks), axis, named, tuple(filter(None, notes)), self.ends)
 
     def falls(self, metric: str, axis: str = "steps") -> bool:
         """Whether a metric gets smaller with learning: by its name, else by how its curves move."""
@@ -127,8 +129,8 @@ class Runs:
 
     def reaches(self, arm: str, metric: str, at: float, level: float = 0.01, axis: str = "steps") -> Verdict:
         """Whether the mean of an arm's last values is at a target, from which evaluation on, and where between."""
-        from lopsided.api.comparing import reaches
         from lopsided.api.curves import direction_of
+        from lopsided.api.reaching import reaches
 
         curves = self.curves(arm, metric, axis)
         falling, said = direction_of(metric, [curves], None)
@@ -200,7 +202,8 @@ class Runs:
         lines = [f"{len(self.all)} runs of {len(arms)} arms; metrics: {', '.join(self.metrics[:12])}"]
         for arm, runs in list(arms.items())[:20]:
             seeds = [str(run.seed) for run in runs if run.seed is not None]
-            lines.append(f"  {arm}: {len(runs)} runs" + (f", seeds {', '.join(seeds[:8])}" if seeds else ""))
+            more = f" and {len(seeds) - 8} more" if len(seeds) > 8 else ""
+            lines.append(f"  {arm}: {len(runs)} runs" + (f", seeds {', '.join(seeds[:8])}{more}" if seeds else ""))
         lines += [f"  and {len(arms) - 20} arms more"] if len(arms) > 20 else []
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 

@@ -78,7 +78,9 @@ def table(runs: Runs, metric: str, at: float | None, axis: str) -> list[dict[str
     for arm, curves in every.items():
         # A run that diverged ended worse than all others: with more than half of them there is no median.
         finals = np.where(np.isnan(curves.final), np.inf if falling else -np.inf, curves.final)
-        low, middle, high = (float(f(finals)) for f in (np.min, np.median, np.max)) if finals.size else (np.nan,) * 3
+        known = finals[np.isfinite(finals)]
+        low, high = (float(known.min()), float(known.max())) if known.size else (np.nan, np.nan)
+        middle = float(np.median(finals)) if finals.size else np.nan
         row: dict[str, Any] = {"arm": arm, "runs": len(curves.tracks), "median": middle, "low": low, "high": high}
         row["diverged"] = int(sum(track.diverged for track in curves.tracks))
         if at is not None:
@@ -89,6 +91,7 @@ def table(runs: Runs, metric: str, at: float | None, axis: str) -> list[dict[str
             drawn = np.sort(median(times.ordinal[pick]))
             row |= {
                 "time": times.median,
+                "followed": float(times.time[times.censored].min()) if times.censored.any() else None,
                 "interval": (float(drawn[int(0.025 * RESAMPLED)]), float(drawn[int(0.975 * RESAMPLED)])),
                 "never": int(times.censored.sum()),
             }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from lopsided.api.comparing import Comparison
+from lopsided.api.ends import of_uneven_ends, uneven
 from lopsided.api.verdict import Verdict
 from lopsided.core.errors import InputError, unknown
 from lopsided.stats import stratified
@@ -44,6 +45,9 @@ def over_tasks(
                   for task, (b, c) in zip(tasks, _medians(finals), strict=True)}  # fmt: skip
         ahead = sum(share > 0 for share in shares.values())
         where = f"the median is better in {ahead} of {len(tasks)} tasks"
+        ends = [note for task, c in each.items() for note in _named(task, uneven((c.baseline, c.candidate)))]
+        if ends:
+            decision, notes = of_uneven_ends(decision), [*notes, *dict.fromkeys(ends)]
     else:
         goals = _goals(at, tasks)
         times = [found.times(goals[task]) for task, found in each.items()]

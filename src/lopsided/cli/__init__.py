@@ -127,7 +127,10 @@ def report(
         )
     print(write_report(store, runs, page))
     if others := members(store, {found.label: found.members() for found in known}).get(OTHERS):
-        tell(f"{len(others)} members that Python programs trained are not on the page; `lopsided explore` shows them")
+        tell(
+            f"{len(others)} members of no recorded run (of Python, or of a file that was edited since) are not on the "
+            "page; `lopsided explore` shows them"
+        )
 
 
 @app.command
@@ -137,8 +140,9 @@ def query(sql: str, directory: Path | None = None, /, *, out: Out = OUT, as_json
     Parameters
     ----------
     sql
-        One SELECT. A median of a run's last accuracies: "SELECT arm, median(value) FROM rows JOIN arms USING (spec)
-        WHERE run = 'tour-laptop' AND seed < seeds AND metric = 'test/accuracy' AND step = 300 GROUP BY arm".
+        One SELECT. A median of a run's last accuracies: "SELECT arm, median(last) FROM (SELECT arm, spec, seed,
+        max_by(value, step) AS last FROM rows JOIN arms USING (spec) WHERE run = 'tour-laptop' AND seed < seeds AND
+        metric = 'test/accuracy' GROUP BY ALL) GROUP BY arm".
     directory
         Folder of the store, as --out.
     """

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from lopsided.cli.options import OUT, Json, Out
-from lopsided.core.errors import InputError
+from lopsided.core.errors import InputError, Stopped
 from lopsided.core.telling import tell
 from lopsided.report.as_json import print_json
 
@@ -152,6 +152,7 @@ def _of_training(file: Path, question: Question, seconds: float | None, out: Pat
     from lopsided.advising.any_training import advise
     from lopsided.advising.branches import BRANCHES
     from lopsided.report.race_page import write_race
+    from lopsided.work.signals import terminated_as_interrupted
 
     if question.data:
         tell(question.data)
@@ -162,8 +163,11 @@ def _of_training(file: Path, question: Question, seconds: float | None, out: Pat
     folder = out / "advice"
     folder.mkdir(parents=True, exist_ok=True)
     rows = folder / f"{file.stem}-{question.digest}.jsonl"
-    with _stdout_to_stderr() if as_json else nullcontext():
-        found = advise(question.train, question.shapes, question.baselines, budget=seconds, out=rows, told=tell)
+    try:
+        with terminated_as_interrupted(), _stdout_to_stderr() if as_json else nullcontext():
+            found = advise(question.train, question.shapes, question.baselines, budget=seconds, out=rows, told=tell)
+    except KeyboardInterrupt:
+        raise Stopped(f"stopped; the scores so far are in {rows}. The same command goes on.") from None
     page = folder / f"{file.stem}-{question.digest}-race.html"
     write_race(page, file.stem, found.advice, found.plan, found.scores, "score", question.code)
     last = [f"It took {found.advice.runs} runs; their scores: {rows}", f"To train with: {question.code[found.shape]}"]

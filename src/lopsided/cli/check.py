@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lopsided.cli.options import OUT, Json, Out, existing
 from lopsided.core.errors import InputError
-from lopsided.core.telling import tell
+from lopsided.core.telling import printable, tell
 from lopsided.report.as_json import print_json
 
 if TYPE_CHECKING:
@@ -111,13 +111,17 @@ def document_of(names: Sequence[str], out: Path, rows: Path | None) -> dict[str,
 
 
 def _published(folder: Path, names: Sequence[str], as_json: bool) -> None:
+    from lopsided.core.registry import registered
     from lopsided.report.terminal import claim_table
 
     claims, needed, runs = _published_claims(folder, names, as_json)
     if as_json:
         print_json(_document(claims, needed, runs))
-    else:
-        claim_table(claims, needed=needed)
+        return
+    claim_table(claims, needed=needed)
+    if not names:
+        of = f"{len({c.recipe for c in claims})} of {len(registered('recipe'))}"
+        print(f"Of {of} recipes; the rows of the others are not in this folder")
 
 
 def _published_claims(
@@ -129,6 +133,7 @@ def _published_claims(
 
     claims, needed, runs = [], [], {}
     with published(folder, names) as stores:
+        tell(f"deciding the claims of {len(stores)} recipes again from their rows, about 2 s each")
         for name, store in stores.items():
             found, run = _decided(find(name), recorded(store), store, as_json)
             claims += found.claims
@@ -137,9 +142,18 @@ def _published_claims(
     return claims, needed, runs
 
 
+def _where(run: Manifest, store: Store, known: set[str]) -> str:
+    """Where the verdicts of a run that was changed by hand are."""
+    if run.scale == "smoke":
+        return "smoke: no verdicts"
+    if run.recipe in known:
+        return "`lopsided report` has its verdicts"
+    page = store.root / "reports" / run.label / "index.html"
+    return f"its verdicts: {printable(str(page))}" if page.is_file() else "the command that ran it has its verdicts"
+
+
 def _say_others(manifests: Sequence[Manifest], known: set[str], store: Store) -> None:
     """Say what else the folder has: runs that are not finished, that were changed by hand, that came from files."""
-    from lopsided.core.telling import printable
     from lopsided.study.others import OTHERS, members
 
     complete = store.complete()
@@ -149,7 +163,7 @@ def _say_others(manifests: Sequence[Manifest], known: set[str], store: Store) ->
             print(f"Unfinished: {printable(each.title)}, {len(wanted) - done} of {len(wanted)} members; the same "
                   "command goes on")  # fmt: skip
         elif each.overrides:
-            print(f"Changed by hand: {printable(each.title)}, {each.seeds} seeds (`lopsided report` has its verdicts)")
+            print(f"Changed by hand: {printable(each.title)}, {each.seeds} seeds ({_where(each, store, known)})")
     own = sorted({each.recipe for each in manifests} - known)
     recipes = [name for name in own if not name.startswith("spec-")]
     if recipes:
@@ -157,7 +171,8 @@ def _say_others(manifests: Sequence[Manifest], known: set[str], store: Store) ->
     if len(own) > len(recipes):
         print(f"{len(own) - len(recipes)} specs, which make no claims; `lopsided report` shows their curves")
     if others := members(store, {each.label: each.members() for each in manifests}).get(OTHERS):
-        print(f"{len(others)} members that Python programs trained; `lopsided explore` shows them")
+        said = "members of no recorded run (of Python, or of a file that was edited since)"
+        print(f"{len(others)} {said}; `lopsided explore` shows them")
 
 
 def diff(recipe: str, *, scale: str = "laptop", as_json: Json = False) -> None:

@@ -31,6 +31,7 @@ def compare(
     plan: Path | None = None,
     looks: Annotated[tuple[int, ...], Parameter(consume_multiple=True, negative="")] = (),
     target: Annotated[bool, Parameter(negative="")] = False,
+    ends: Literal["alike", "own"] = "alike",
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     as_json: Json = False,
 ) -> None:
@@ -73,9 +74,11 @@ def compare(
     plan
         A file with a plan of looks at one arm against the baseline; written if it is not there, before results.
     looks
-        With --plan: runs of each arm at each look, 8 16 32.
+        With --plan: runs of each arm at each look, 8 16 32; left out, those of the plan.
     target
         With --at: is each arm's mean last value there (one-sided, at 1 %), and from which evaluation on?
+    ends
+        Last values are compared of runs of one length; `own` says that a rule of their own ended them (early stopping).
     output
         Write a page: NAME.html.
     as_json
@@ -95,7 +98,7 @@ def compare(
     if output is not None and task_from is not None:
         raise InputError("--output: a page is of one task; leave out --task-from, or take --json")
     arm: Any = (lambda path, config: path.parent.name) if arm_from == "path" else arm_from
-    runs = read(paths, arm, seed_from, run=run, step=step, seconds=seconds, task=task_from, pattern=pattern)
+    runs = read(paths, arm, seed_from, run=run, step=step, seconds=seconds, task=task_from, pattern=pattern, ends=ends)
     chosen = metric_of(runs, metric)
     if sweep:
         runs = runs.best(sweep, chosen, at, axis)

@@ -117,6 +117,22 @@ def run(
         print_json(found[0] if len(prepared) == 1 else {"runs": found})
 
 
+def _tested_before(asked: RecipeRun, store: Store) -> str:
+    """That claims were tested with fewer seeds of this run before: whoever adds seeds until a verdict pleases is wrong
+    more often than a test promises."""
+    from lopsided.study import manifest
+
+    before = manifest.read(store, asked.label)
+    if before is None or asked.scale == "smoke" or not asked.recipe.claims or before.seeds >= asked.seeds:
+        return ""
+    if not set(before.members()) <= set(store.complete()):
+        return ""
+    return (
+        f"{asked.label}: its claims were tested at {before.seeds} seeds before, and are now tested anew at "
+        f"{asked.seeds}, each time at 5 %; --until-decided plans looks that are 5 % together"
+    )
+
+
 def _joined_as_head() -> bool:
     """Join the other hosts. All but the first do what that one says until it ends, and this returns False there."""
     from lopsided.engines import hosts
@@ -171,6 +187,8 @@ def _one(
     require_engines(asked.arms.values(), execution)  # before anything is written
     store.require_writable()
     warn_of_older_rows(asked.arms.values(), store)
+    if until is None and (said := _tested_before(asked, store)):
+        tell(said)
     log = folder_in(store.root, "logs") / f"{asked.label}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
     with (
         stop_on_signals() as stop,

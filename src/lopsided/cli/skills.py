@@ -76,6 +76,8 @@ def skills(
         )
         return
     print(found)
+    if output is not None and not found.skills:
+        raise InputError(f"skills: none found, so {str(output)!r} is not written; -k N sets their number")
     for path in pages:
         print(f"Written: {path}")
     if found.skills and output is None:

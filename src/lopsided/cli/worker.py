@@ -40,6 +40,7 @@ def worker(
         Folder of the store, shared with the head.
     """
     from lopsided.core.errors import InputError, Stopped
+    from lopsided.core.telling import counted
     from lopsided.executors.orders import CORES, as_worker, ask_to_stop, read
     from lopsided.store.parts import Store
     from lopsided.work.signals import duration, stop_on_signals
@@ -51,7 +52,10 @@ def worker(
             raise InputError(f"out = {str(out)!r}: no store there")
         workers, orders = ask_to_stop(store)
         names = f" ({', '.join(workers)})" if workers else ""
-        print(f"{len(workers)} workers live here{names}: they commit and end. {orders} orders withdrawn.")
+        who = f"{counted(len(workers), 'worker')} alive here{names}" + (
+            ": told to commit and to end" if workers else ""
+        )
+        print(f"{who}. {counted(orders, 'order')} withdrawn.")
         return
     # A folder that is not there is a slip, or a head that has not begun yet: wait, but make none.
     end = time.monotonic() + duration(idle, "--idle")

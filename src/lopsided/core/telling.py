@@ -14,3 +14,8 @@ def printable(text: Any) -> str:
 def tell(text: Any) -> None:
     """Print `lopsided: …` on stderr. Names of files and what is in them may be anybody's."""
     print(f"lopsided: {printable(text)}", file=sys.stderr)
+
+
+def counted(n: int, what: str) -> str:
+    """`1 run`, `2 runs`."""
+    return f"{n:,} {what}{'' if n == 1 else 's'}"

@@ -62,7 +62,7 @@ def of_texts(texts: Sequence[str], seed: int) -> Points:
     except ValueError:
         raise InputError(
             f"skills: no term is in two of the {len(texts):,} texts and in fewer than {COMMON:.0%} of them; the texts "
-            "are all alike, empty, or share no words"
+            "are all alike, empty, or share no words (words of letters: digits do not count)"
         ) from None
     directions = TruncatedSVD(min(DIRECTIONS, table.shape[1] - 1, max(1, len(rows) - 1)), random_state=seed)
     directions.fit(table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lopsided.report.words import effect_text
@@ -19,6 +19,11 @@ def words(advice: Advice, at_most: int) -> list[str]:
         other.append(f"Runs without a score (diverged or failed): {counts}. They count as the worst.")
     if advice.outcome == "use":
         return [f"Use {advice.winner}.", *effects, *other]
+    if not advice.told_apart:
+        return [f"No shape beats {advice.winner} here: on every seed of the screening all shapes score alike.", *other]
+    if advice.tied:
+        tied = " and ".join(advice.tied)
+        return [f"No shape beats {advice.winner} here: none ranks ahead of it, and {tied} as it does.", *other]
     if not advice.against:
         return [f"No shape beats {advice.winner} here: it won the screening itself.", *other]
     names = " and ".join(name for name, found in advice.against.items() if found.verdict != "holds")
@@ -27,6 +32,13 @@ def words(advice: Advice, at_most: int) -> list[str]:
     seeds = f"Undecided after {advice.seeds} of {at_most} fresh seeds"
     said = f"{seeds}: {advice.winner} is not certainly better than {names}."
     return [said, *effects, *other]
+
+
+def keeps(looks: Sequence[int]) -> str:
+    """That a race goes on with the looks that it was planned with."""
+    return (
+        f"looks at {', '.join(map(str, looks))} fresh seeds, as planned before the first; --budget changes nothing now"
+    )
 
 
 def as_json(advice: Advice) -> Mapping[str, Any]:
@@ -38,6 +50,8 @@ def as_json(advice: Advice) -> Mapping[str, Any]:
         "fresh_seeds": advice.seeds,
         "runs": advice.runs,
         "mean_ranks": dict(advice.screened),
+        "tied": list(advice.tied),
+        "told_apart": advice.told_apart,
         "failed": dict(advice.failed),
         "against": {name: _claim(found).as_json() for name, found in advice.against.items()},
     }

@@ -122,7 +122,12 @@ def latex(data: Mapping[str, Any]) -> str:
         )
         cells = [name, str(row["runs"]), f"{row['median']:.4g} [{row['low']:.4g}, {row['high']:.4g}]"]
         if "time" in row:
-            low, high = (f"{end:.4g}" if np.isfinite(end) else r"$\infty$" for end in row["interval"])
-            cells.append((f"{row['time']:.4g}" if np.isfinite(row["time"]) else "--") + f" [{low}, {high}]")
+            middle, low, high = (_beyond(end, row["followed"]) for end in (row["time"], *row["interval"]))
+            cells.append(f"{middle} [{low}, {high}]")
         lines.append(" & ".join(cells) + r" \\")
     return "\n".join(lines)
+
+
+def _beyond(time: float, ends: float | None) -> str:
+    """A time; where it is not known, that it lies beyond where runs that are not there yet were followed to."""
+    return f"{time:.4g}" if np.isfinite(time) else rf"$>${ends:.4g}" if ends is not None else r"$\infty$"

@@ -28,7 +28,9 @@ def comparison(data: Mapping[str, Any], verdicts: Mapping[str, Any]) -> None:
         cells = [plain(row["arm"]), str(row["runs"]), f"{row['median']:.4g}", f"{row['low']:.4g} … {row['high']:.4g}"]
         if times:
             low, high = row["interval"]
-            cells += [_or_never(row["time"]), f"{_or_never(low)} … {_or_never(high)}", str(row["never"])]
+            ends = row["followed"]
+            cells += [_or_beyond(row["time"], ends), f"{_or_beyond(low, ends)} … {_or_beyond(high, ends)}"]
+            cells.append(str(row["never"]))
         table.add_row(*cells, str(row["diverged"]))
     if data["arms"]:
         screen.print(table)
@@ -38,7 +40,8 @@ def comparison(data: Mapping[str, Any], verdicts: Mapping[str, Any]) -> None:
     if "profile" in data:
         scores = ", ".join(f"{plain(arm)} {score:.3f}" for arm, score in data["profile"].items())
         screen.print(f"Profile over {len(data['tasks'])} tasks (1: the fastest on each): {scores}")
-    screen.print(f"Compared with [bold]{plain(data['baseline'])}[/]:")
+    if not data["target"]:
+        screen.print(f"Compared with [bold]{plain(data['baseline'])}[/]:")
     for verdict in verdicts.values():
         claim = verdict.claim
         screen.print(f"{plain(claim.claim)}: [{COLOURS[claim.verdict]}]{claim.verdict}[/]")
@@ -50,5 +53,6 @@ def comparison(data: Mapping[str, Any], verdicts: Mapping[str, Any]) -> None:
         screen.print(f"Page: {plain(data['report'])}", soft_wrap=True)
 
 
-def _or_never(time: float) -> str:
-    return f"{time:.4g}" if math.isfinite(time) else "∞"
+def _or_beyond(time: float, ends: float | None) -> str:
+    """A time, or that it lies beyond where runs that are not there yet were followed to."""
+    return f"{time:.4g}" if math.isfinite(time) else f"> {ends:.4g}" if ends is not None else "∞"

@@ -17,6 +17,10 @@ SHOWN = {"steps": "steps", "plan.batch": "batch", "optimizer.lr": "rate", "skill
 """Fields by the words that people use for them; others by the last part of their path."""
 
 
+UNKNOWN = {"ends": "runs end at different places", "diverged": "a run diverged, and has no last value"}
+"""By reason, why an effect has no size."""
+
+
 def measure(claim: Claim) -> str:
     """What the effect is: `within-seed ratio of compute to learn`."""
     return f"{claim.estimand} {claim.unit}"
@@ -29,7 +33,7 @@ def effect_text(claim: Claim) -> str:
         return "–"
     low, high = claim.interval
     if claim.effect is None:
-        why = "too few members learned" if claim.ratio else "too few runs have it"
+        why = UNKNOWN.get(claim.reason) or ("too few members learned" if claim.ratio else "too few runs have it")
         return f"unknown: {why} ({measure(claim)})"
     open_below = low is None or (low == 0 and claim.ratio)
     bound = {(False, True): "≥ ", (True, False): "≤ "}.get((open_below, high is None), "")
@@ -132,6 +136,8 @@ def would_decide(claim: Claim, seeds: int | None) -> str:
         return "a wider sweep"
     if claim.reason == "grid":
         return "evaluations closer together"
+    if claim.reason == "ends":
+        return "runs of one length"
     if claim.reason == "budget":
         return "longer runs"
     if seeds is None and claim.reason == "rivals":

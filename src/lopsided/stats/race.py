@@ -93,6 +93,10 @@ class Advice:
     use: str
     """The arm to train with: the winner if it is recommended, otherwise the first baseline that is not beaten (what is
     in use comes first, if it is one)."""
+    tied: tuple[str, ...] = ()
+    """Arms that rank with the winner in the last round of the screening."""
+    told_apart: bool = True
+    """Whether any two arms scored differently on a seed of the screening."""
 
 
 def planned(arms: Sequence[str], baselines: Sequence[str], seconds: float, budget: float | None) -> Plan:
@@ -126,6 +130,7 @@ def race(plan: Plan, measure: Measure, told: Callable[[str], None] = lambda line
         return found
 
     ranks: dict[str, float] = {}
+    now, alike = dict[str, float](), True
     for i, new in enumerate(plan.screening):
         told(f"screening {len(left)} shapes on {new} seeds")
         found = measured(left, range(first, first + new))
@@ -134,13 +139,15 @@ def race(plan: Plan, measure: Measure, told: Callable[[str], None] = lambda line
             seen[name].append(found[name])
         now = mean_ranks({name: seen[name] for name in left})
         ranks |= now
+        alike = alike and not np.ptp(list(now.values()))
         # A tie is no win: what is in use goes first.
         ordered = sorted(left, key=lambda name: (now[name], name not in plan.baselines, plan.arms.index(name)))
         left = ordered[: -(-len(left) // 2)] if i < len(plan.screening) - 1 else ordered
     winner, others = left[0], [name for name in left[1:] if name not in plan.baselines]
     runner_up = others[0] if others else None
     if winner == plan.baselines[0]:
-        return Advice("keep", winner, runner_up, {}, ranks, 0, runs, failed, winner)
+        tied = tuple(name for name in left[1:] if now[name] == now[winner])
+        return Advice("keep", winner, runner_up, {}, ranks, 0, runs, failed, winner, tied, not alike)
     rivals = [name for name in plan.baselines if name != winner]
     told(f"{winner} is ahead; against {' and '.join(rivals)} on fresh seeds")
     against, outcome, before = {}, "undecided", 0

@@ -41,13 +41,21 @@ def _name(at: Mapping[str, Any]) -> str:
     return name_of({key: value for key, value in at.items() if value is not None})
 
 
-def arm_rows(store: Store, manifests: Sequence[Manifest]) -> list[ArmRow]:
-    """Rows of the table `arms`, one for each spec that no manifest has."""
+def with_seeds(store: Store, manifests: Sequence[Manifest]) -> list[tuple[OtherArm, tuple[int, ...]]]:
+    """Each spec that no manifest has, with the seeds that are complete."""
     taken = {arm.hash for found in manifests for arm in found.arms.values()}
-    complete = store.complete()
-    found = others(store.index.specs, taken, (spec for spec, _ in complete))
-    seeds = 1 + max((seed for _, seed in complete), default=0)
-    return [ArmRow(arm.name, OTHERS, "", OTHERS, (), seeds, arm.digest, arm.coordinates) for arm in found]
+    seeds: dict[str, list[int]] = {}
+    for spec, seed in store.complete():
+        seeds.setdefault(spec, []).append(seed)
+    return [(arm, tuple(sorted(seeds[arm.digest]))) for arm in others(store.index.specs, taken, seeds)]
+
+
+def arm_rows(store: Store, manifests: Sequence[Manifest]) -> list[ArmRow]:
+    """Rows of the table `arms`, one for each spec that no manifest has; `seeds` is one above the last of its own."""
+    return [
+        ArmRow(arm.name, OTHERS, "", OTHERS, (), seeds[-1] + 1, arm.digest, arm.coordinates)
+        for arm, seeds in with_seeds(store, manifests)
+    ]
 
 
 def members(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> dict[str, list[MemberId]]:

@@ -34,6 +34,23 @@ def stop_on_signals() -> Iterator[threading.Event]:
 
 
 @contextmanager
+def terminated_as_interrupted() -> Iterator[None]:
+    """SIGTERM raises `KeyboardInterrupt`, too, so that code of somebody else's ends as by SIGINT; `Stopped` then has
+    the exit code of the signal that came."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        Stopped.exit_code = 128 + number
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
 def _asked_by_signals() -> Iterator[threading.Event]:
     stop = threading.Event()
 
