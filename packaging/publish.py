@@ -1,7 +1,8 @@
 """Puts what a folder says about recipes into the checkout: `python packaging/publish.py FOLDER NAME ...`.
 
 Verdicts go into docs/results.json, figures into docs/figures, rows into results, counts into README.md, and into the
-pages those effects that one claim alone can have meant. What a person has to read again is printed: verdicts that
+pages those effects that one claim alone can have meant. A folder of runs at the scale `paper`: verdicts go into
+docs/paper-results.json, rows into results/paper. What a person has to read again is printed: verdicts that
 changed, and effects that several claims can have meant.
 """
 
@@ -19,13 +20,13 @@ from lopsided.report.as_json import as_text
 from lopsided.report.words import effect_text
 from lopsided.stats.verdict import Claim
 from lopsided.store.parts import Store
-from lopsided.study.checking import claims_of, found_in
+from lopsided.study.checking import Checked, claims_of, found_in
 from lopsided.study.manifest import recorded
 from lopsided.study.publishing import publish
 from lopsided.study.reports import made, write_report
 
 ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "docs/results.json"
+RESULTS, AT_PAPER_SCALE = ROOT / "docs/results.json", ROOT / "docs/paper-results.json"
 PAGES = (
     "frequency",
     "strength",
@@ -42,16 +43,18 @@ EFFECT = re.compile(r"[−-]?[\d.,]*\d\s\[[^\]\s]+,\s[^\]\s]+\]")
 
 def main(folder: Path, names: Sequence[str]) -> None:
     """Publish these recipes; the file of verdicts is written once all of them are read."""
-    store, document = Store(folder), json.loads(RESULTS.read_text())
+    store = Store(folder)
+    if all(claims_of(registered("recipe")[name], recorded(store), store).claims[0].scale == "paper" for name in names):
+        at_paper_scale(store, names)
+        return
+    document = json.loads(RESULTS.read_text())
     before = {name: [c for c in document["claims"] if c["recipe"] == name] for name in registered("recipe")}
     after = dict(before)
     for name in names:
         found = claims_of(registered("recipe")[name], recorded(store), store)
         if found.run is None:
             sys.exit(f"{name}: no complete run in {folder}")
-        after[name] = [
-            {**claim.as_json(), "seeds_needed": n} for claim, n in zip(found.claims, found.needed, strict=True)
-        ]
+        after[name] = as_rows(found)
         page = folder / "reports" / found.run.label / "index.html"
         write_report(store, [found_in(found.run, store)], page)
         shutil.copyfile(page.parent / "figure.png", ROOT / f"docs/figures/{name}.png")
@@ -65,6 +68,27 @@ def main(folder: Path, names: Sequence[str]) -> None:
     counted(counts(map(Claim.of_json, document["claims"])))
     for page in [ROOT / "README.md", *(ROOT / f"docs/{name}.md" for name in PAGES)]:
         rewrite(page, {name: (before[name], after[name]) for name in names})
+
+
+def at_paper_scale(store: Store, names: Sequence[str]) -> None:
+    """Publish verdicts and rows of runs at the papers' own numbers."""
+    document = json.loads(AT_PAPER_SCALE.read_text())
+    kept = [claim for claim in document["claims"] if claim["recipe"] not in names]
+    for name in names:
+        found = claims_of(registered("recipe")[name], recorded(store), store)
+        if found.run is None:
+            sys.exit(f"{name}: no complete run in {store.root}")
+        kept += as_rows(found)
+        publish(registered("recipe")[name], store, ROOT / "results/paper")
+        document["runs"][name] = {"scale": "paper", "seeds": found.seeds, "made": made(store, found.run)}
+    document["claims"] = kept
+    document["counts"] = counts(map(Claim.of_json, kept)).as_json()
+    AT_PAPER_SCALE.write_text(as_text(document) + "\n")
+
+
+def as_rows(found: Checked) -> list[dict[str, Any]]:
+    """Claims as the files have them."""
+    return [{**claim.as_json(), "seeds_needed": n} for claim, n in zip(found.claims, found.needed, strict=True)]
 
 
 def changed(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> Iterator[str]:
