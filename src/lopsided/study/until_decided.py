@@ -32,6 +32,7 @@ from lopsided.stats.verdict import DECIDED, NOT_RUN, Claim, Look
 from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
 from lopsided.store.paths import folder_in
+from lopsided.store.survey import MemberId
 from lopsided.study import looks as look_in_hand
 from lopsided.study.recipe_run import RecipeRun
 from lopsided.work.done import Done, Request, Runner
@@ -92,13 +93,14 @@ def until_decided(
     `InputError` for other looks than the plan's: each further test is one more chance of a wrong verdict."""
     if not asked.recipe.claims:
         raise InputError(f"--until-decided: {asked.recipe.name} has no claims to decide")
-    plan, done = read(asked, store), Done(0, 0, 0.0, 0)
+    plan, done, there = read(asked, store), Done(0, 0, 0.0, 0), set(store.complete())
     if plan is not None and looks and looks != plan.looks:
         planned = " ".join(map(str, plan.looks))
         raise InputError(f"--looks: {_file(asked, store)} has fixed {planned}; other looks need another --out")
     if plan is None:
         done = asked.train(store, progress, stop, execution, runner)
         plan = _write(asked, store.as_of_now(), looks or LOOKS)
+    already, judged_members = done.already, set[MemberId]()
     asked = _chose(asked, plan, store.as_of_now())
     while (state := replay(asked, plan, store.as_of_now())).wanted:
         judged = _seeds(plan, state.looks)
@@ -106,8 +108,10 @@ def until_decided(
         specs = [asked.arms[name] for name in state.wanted]
         request = Request(specs, judged, store, progress, execution, stop or threading.Event())
         done = done.plus(runner(request))
+        judged_members |= {(spec.content_hash(), seed) for spec in specs for seed in judged}
     look_in_hand.end(store, asked.label)
-    return state, done
+    # Each look asks for the seeds of those before it, too: they were there, or this command trained them.
+    return state, done._replace(already=already + len(judged_members & there))
 
 
 def looked(asked: RecipeRun, store: Store) -> State | None:
