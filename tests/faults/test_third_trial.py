@@ -14,6 +14,7 @@ import lopsided as lop
 from lopsided.advising.any_training import advise
 from lopsided.cli import main
 from lopsided.core.spec import Spec
+from lopsided.store.parts import Store
 from lopsided.store.tables import query
 from lopsided.study.manifest import recorded
 from lopsided.study.others import OTHERS, arm_rows
@@ -223,3 +224,17 @@ def test_a_goal_that_accuracy_cannot_reach_is_refused_by_the_forecast(tmp_path, 
     with pytest.raises(SystemExit) as ended:
         main(["forecast", str(tmp_path / "a.csv"), "--at", "2"])
     assert ended.value.code == 2
+
+
+def test_a_list_without_end_does_not_fill_the_machine(tmp_path):
+    """Random commands had used 20 GB and were killed: `range(1000000000)`, which DuckDB's own limit does not see."""
+    lop.run(SMALL, seeds=1, out=tmp_path)
+    ask = "import resource, sys; from lopsided.cli import main\n"
+    peak = "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+    for sql in ("SELECT range(1000000000), range(1000000000)", "SELECT range(20000000)"):
+        code = f"{ask}try:\n    main(['query', {sql!r}, {str(tmp_path)!r}])\nfinally:\n    {peak}"
+        found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert found.returncode == 2, found
+        assert "query: " in found.stderr
+        assert int(found.stderr.split()[-1]) < 6_000_000, found.stderr  # kB
+    assert query(Store(tmp_path), [], "SELECT range(3) AS a, 1 AS b;").rows == [([0, 1, 2], 1)]

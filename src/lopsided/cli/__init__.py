@@ -146,6 +146,8 @@ def query(sql: str, directory: Path | None = None, /, *, out: Out = OUT, as_json
     directory
         Folder of the store, as --out.
     """
+    from lopsided.store.limits import address_space
+    from lopsided.store.tables import MOST_SPACE
     from lopsided.store.tables import query as ask
     from lopsided.study.manifest import recorded
     from lopsided.study.others import arm_rows
@@ -156,7 +158,11 @@ def query(sql: str, directory: Path | None = None, /, *, out: Out = OUT, as_json
     arms = [row for found in manifests for row in found.rows()] + arm_rows(store, manifests)
     if (parts := len(store.parts())) > MANY_PARTS:
         tell(f"{parts:,} parts, each a file to open; `lopsided compact` merges those of finished jobs")
-    answer = ask(store, arms, sql)
+    try:
+        with address_space(MOST_SPACE):
+            answer = ask(store, arms, sql)
+    except MemoryError:
+        raise InputError("query: takes too much memory") from None
     if as_json:
         print_json({"columns": answer.columns, "rows": answer.rows, "more": answer.more})
         return

@@ -115,10 +115,14 @@ def _rows(con: Any, files: list[tuple[str, str]], locked: bool) -> None:
         con.execute("SET lock_configuration = true")
 
 
-MOST_MEMORY, MOST_SECONDS = "4GB", 120.0
+MOST_MEMORY, MOST_SECONDS = "2GB", 120.0
 """Memory and time of one query: somebody else's rows, or a slip, must not fill the machine."""
+MOST_SPACE = 4 * 2**30
+"""Memory that a process which only asks may take more (`store.limits`)."""
 MOST_ROWS = 100_000
 """Rows of an answer that are shown at most."""
+MOST_NESTED = 5 * 10**7
+"""Letters of all lists of an answer: `range(1000000000)` is one row, and as Python's numbers takes 36 GB."""
 
 
 class Answer(NamedTuple):
@@ -143,8 +147,9 @@ def query(store: Store, arms: Iterable[ArmRow], sql: str, most: int = MOST_ROWS)
             if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
                 raise InputError("query: takes exactly one SELECT; the tables are rows, members and arms")
             con.execute(statements[0])
-            rows = con.fetchmany(most + 1)
             columns = [column[0] for column in con.description]
+            _require_short_lists(con, sql, most + 1)
+            rows = con.fetchmany(most + 1)
         except duckdb.InterruptException:
             raise InputError(f"query: stopped after {MOST_SECONDS:.0f} s") from None
         except duckdb.Error as error:
@@ -152,3 +157,17 @@ def query(store: Store, arms: Iterable[ArmRow], sql: str, most: int = MOST_ROWS)
         finally:
             clock.cancel()
     return Answer(columns, rows[:most], len(rows) > most)
+
+
+def _require_short_lists(con: Any, sql: str, most: int) -> None:
+    """Raise `InputError` if the lists of an answer are longer than anybody reads: limits count rows."""
+    kinds = [str(column[1]) for column in con.description]
+    nested = [i for i, kind in enumerate(kinds) if kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION"))]
+    if not nested:
+        return
+    names = ", ".join(f"c{i}" for i in range(len(kinds)))
+    letters = " + ".join(f"coalesce(sum(length(c{i}::VARCHAR)), 0)" for i in nested)
+    asked = f"SELECT {letters} FROM (SELECT * FROM ({sql.rstrip().removesuffix(';')}\n) LIMIT {most}) t({names})"
+    (count,) = con.cursor().execute(asked).fetchone()
+    if count > MOST_NESTED:
+        raise InputError(f"query: lists of {int(count):,} letters; an answer has at most {MOST_NESTED:,}")

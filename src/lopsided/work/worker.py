@@ -32,6 +32,8 @@ from lopsided.work.rows import member_id, rows_of
 
 SLICE_SECONDS = 1.0
 """How long a stop request or a due commit waits at most for a stretch of training (one step, if that takes longer)."""
+FEW_SECONDS = 5.0
+"""Computing time of the job in hand from which on its own speed is known."""
 WAIT_SECONDS = 0.5
 """Pause between looks at work that other processes hold."""
 
@@ -282,13 +284,20 @@ class _Work:
         return self.computing + engine.seconds - before
 
     def _show(self, members: Sequence[Member], step: int, first: int, evaluated: Evaluated | None) -> float | None:
-        """Tell the caller how far `members` are, having begun at `first`; returns the estimated seconds left: at the
-        speed of what was computed, and with a compilation for each job to come."""
-        own = self.own_effort + effort(members, step - first)
-        rest = self.backlog + effort(members) - effort(members, step)
+        """Tell the caller how far `members` are, having begun at `first`; returns the estimated seconds left: the job
+        in hand at its own speed, since jobs differ in seconds an operation, those to come at the speed of all, with a
+        compilation for each."""
+        now = effort(members, step - first)
+        own, rest_of_job = self.own_effort + now, effort(members) - effort(members, step)
+        rest = self.backlog + rest_of_job
         seconds = time.perf_counter() - self.began
         compiling = self.jobs_left * self.compiling / max(self.jobs_done, 1)
-        left = rest * self._computing() / own + compiling if own else None
+        left = None
+        if own:
+            usual = self._computing() / own
+            spent = self._computing() - self.computing
+            here = spent / now if now and spent > FEW_SECONDS else usual
+            left = self.backlog * usual + rest_of_job * here + compiling
         if self.progress is not None and (evaluated is not None or step == first):
             steps = members[0].spec.steps if members else 0
             done = 1 - rest / max(self.all_effort, 1)
