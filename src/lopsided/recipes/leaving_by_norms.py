@@ -1,9 +1,8 @@
-"""leaving-by-norms: when a repeated set should be left, told by the layers' norms before there is any accuracy.
+"""leaving-by-norms: do the layers' norms say when a repeated set should be left, before there is any accuracy?
 
 Paper C repeats a small set first because that makes the layers grow, and leaves it (figure 19) at 75 % training
-accuracy. What follows is not in the paper. A set that is too small to generalise is learned by heart: its training
-accuracy says nothing of when to leave it. The mechanism can be read directly: leave when ‖a‖/‖W‖, the norm of the last
-layer over that of the first, has reached 0.42.
+accuracy. What follows is not in the paper. The mechanism can be read directly: leave when ‖a‖/‖W‖, the norm of the last
+layer over that of the first, has reached 0.42. Does one such number serve sets, rates, tasks and widths?
 
     lopsided run leaving-by-norms --scale laptop
 
