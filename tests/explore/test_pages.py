@@ -118,7 +118,7 @@ def test_only_the_recipe_s_own_metric_has_a_threshold():
     found = curves._curves(ruled, falling, "test/loss")
     assert curves.rule(found, "test/loss", None, False) == (0.1, True)
     assert curves.rule(found, "train/loss", None, True) is None
-    assert curves.rule(found, "train/loss", 0.3, curves.falls([found])) == (0.3, True)
+    assert curves.rule(found, "train/loss", 0.3, curves.falls([found], "train/loss")) == (0.3, True)
     assert curves.times(found, "steps", 0.1, True).time.tolist() == [2]
     plane = runs.of_manifest(
         Manifest(

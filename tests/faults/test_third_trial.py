@@ -90,7 +90,7 @@ def test_a_run_that_diverged_is_the_reason():
         lop.Curves("a", steps, np.stack([good] * 8), "steps"),
         lop.Curves("b", steps, np.stack([good] * 7 + [bad]), "steps"), metric="accuracy", paired=True,
     ).higher()  # fmt: skip
-    assert "a run diverged, and has no last value" in str(found)
+    assert "a run diverged or failed, and has no last value" in str(found)
 
 
 def test_runs_that_are_the_same_are_said_to_be():

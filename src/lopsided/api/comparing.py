@@ -9,18 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lopsided.api.curves import Curves, Ends, Ragged, direction_of, matched, ragged, values_of
-from lopsided.api.ends import of_uneven_ends, same_runs, uneven
+from lopsided.api.ends import copies, of_uneven_ends, same_runs, uneven
 from lopsided.api.reaching import reaches
 from lopsided.api.scales import require_above, require_one_scale, require_scale
 from lopsided.api.verdict import Verdict
 from lopsided.core.errors import InputError, unknown
 from lopsided.stats import decisions
-from lopsided.stats.bounded import EARLY_LATE, LATE_EARLY, bounded
+from lopsided.stats.bounded import EARLY_LATE, LATE_EARLY, bounded, unlike
 from lopsided.stats.crossing import Between, crossings
 from lopsided.stats.seeds_needed import runs_needed
 from lopsided.stats.signflip import FEWEST, MOST_MEMBERS
 from lopsided.stats.times import Times
-from lopsided.stats.verdict import Claim, Decision
+from lopsided.stats.verdict import COARSE, Claim, Decision
 
 
 class Comparison:
@@ -72,7 +72,9 @@ class Comparison:
         self.metric, self.held, self.small, self.between, self.level = metric, held, small, between, level
         self.baseline, self.candidate, self.paired, said = matched(baseline, candidate, paired)
         self.falling, direction = direction_of(metric, (baseline, candidate), falling)
-        same = same_runs(self.baseline, self.candidate)
+        same = same_runs(self.baseline, self.candidate) or "; ".join(
+            filter(None, (copies(self.baseline), copies(self.candidate)))
+        )
         self.notes = tuple(filter(None, [*baseline.notes, *candidate.notes, said, same, direction]))
         require_one_scale(metric, (self.baseline, self.candidate))
 
@@ -166,15 +168,14 @@ class Comparison:
         shares = [float(np.isnan(arm.final).mean()) for arm in (self.baseline, self.candidate)]
         if max(shares) >= (1e-9 if self.paired else 0.5) and max(shares) > 0:
             found = found._replace(effect=None, interval=(None, None), reason="diverged")
-        if any(arm.uneven for arm in (self.baseline, self.candidate)):
-            found = of_uneven_ends(found)
-        return self._verdict(said, found, self.finals(), uneven((self.baseline, self.candidate)))
+        apart = uneven((self.baseline, self.candidate))
+        return self._verdict(said, of_uneven_ends(found) if apart else found, self.finals(), apart)
 
     def _ratio(self, said: str, at: float, test: Callable[[tuple[Times, Times]], Decision]) -> Verdict:
         """The decision on a ratio, with the names of the two arms in its unit."""
         times = self.times(at)
         found = test(times)
-        if self.between == "bounds":
+        if self.between == "bounds" or (found.coarseness > COARSE and not self.held and unlike(*times)):
             found = bounded(found, [test(self.times(at, ends)) for ends in (EARLY_LATE, LATE_EARLY)])
         unit = f"{found.unit}, {self.baseline.name} / {self.candidate.name}"
         known = not any(each.censored.any() for each in times)

@@ -6,21 +6,46 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lopsided.api.curves import Ragged
+from lopsided.api.curves import WHOLE, Ragged
+from lopsided.core.telling import counted
 from lopsided.stats.verdict import Decision
 
 ENDS = "ask for a goal (at), leave short runs out, or say that a rule of their own ended them (ends: own)"
 
 
 def uneven(arms: Sequence[Ragged]) -> tuple[str, ...]:
-    """What is said of arms whose runs end at different places."""
-    said = tuple(filter(None, (arm.uneven for arm in arms)))
+    """What is said of arms whose runs end at different places; nothing where they do not."""
+    said = tuple(filter(None, (arm.uneven for arm in arms))) or _apart(arms)
     return (*said, ENDS) if said else ()
+
+
+def _apart(arms: Sequence[Ragged]) -> tuple[str, ...]:
+    """That one arm's runs are longer than another's, in words."""
+    whole = [[track for track in arm.tracks if not track.diverged] for arm in arms]
+    if any(arm.ends == "own" for arm in arms) or not all(whole):
+        return ()
+    longest = [max(tracks, key=lambda track: float(track.axis[-1])) for tracks in whole]
+    ends = [float(track.axis[-1]) for track in longest]
+    short, far = int(np.argmin(ends)), int(np.argmax(ends))
+    # In seconds one arm may be slower: then both have as many evaluations.
+    if ends[short] >= WHOLE * ends[far] or len(longest[short].axis) >= len(longest[far].axis):
+        return ()
+    return (
+        f"runs of {arms[short].name} end at {ends[short]:,g} {arms[short].unit}, of {arms[far].name} at {ends[far]:,g}",
+    )
 
 
 def of_uneven_ends(found: Decision) -> Decision:
     """The decision without what last values of runs of different length would say."""
     return found._replace(verdict="inconclusive", effect=None, interval=(None, None), reason="ends", p_value=None)
+
+
+def copies(arm: Ragged) -> str:
+    """That several runs of an arm are one, value for value, in words: a copy is no second observation."""
+    seen = {(track.axis.tobytes(), track.value.tobytes()) for track in arm.tracks if np.ptp(track.value) > 0}
+    moving = sum(bool(np.ptp(track.value) > 0) for track in arm.tracks)
+    extra = moving - len(seen)
+    return f"{arm.name}: {counted(extra, 'run')} the same as another one, value for value" if extra else ""
 
 
 def same_runs(baseline: Ragged, candidate: Ragged) -> str:

@@ -10,6 +10,8 @@ import numpy as np
 from lopsided.api.curves import Curves, Ragged, direction_of, ragged
 from lopsided.api.scales import require_scale
 from lopsided.core.errors import InputError
+from lopsided.core.telling import counted
+from lopsided.logs.run import Run
 from lopsided.report.text import number
 from lopsided.stats.compare import share
 from lopsided.stats.crossing import crossings
@@ -66,7 +68,7 @@ class Forecast:
             return (
                 f"it cannot be told: none of {self.asked} other runs was followed beyond {now} without having learned"
             )
-        of = f"of {self.asked} other runs {self.alike} had not learned by {now}"
+        of = f"{self.alike} of {self.asked} other runs were followed beyond {now} without having learned by then"
         waiting = f", {self.open} of them may yet" if self.open else ""
         if self.advice == "stop":
             return f"stop: {of}, and none of them did later{waiting} (at most {self.most:.0%} of such runs would, 95 %)"
@@ -143,5 +145,27 @@ def open_runs(runs: Runs, metric: str, at: float, axis: str = "steps") -> list[O
             if waiting[i] and not track.diverged:
                 others = curves._replace(tracks=curves.tracks[:i] + curves.tracks[i + 1 :], seeds=None)
                 said = forecast(others, at, float(track.axis[-1]), metric, down)
-                found.append(OpenRun(arm, having[i].name, said))
+                found.append(OpenRun(arm, _named(having[i]), said))
     return found
+
+
+def left_out(runs: Runs, metric: str, at: float, axis: str = "steps") -> list[str]:
+    """Runs of which nothing is said though they have not reached `at`, in words: those that diverged, and those that
+    are alone in their arm."""
+    down, said = runs.falls(metric, axis), []
+    for arm in runs.arms:
+        curves = runs.where(lambda run: metric in run.metrics).arms.get(arm, ())
+        if not curves:
+            continue
+        tracks = runs.curves(arm, metric, axis).tracks
+        gone = sum(track.diverged for track in tracks)
+        if gone:
+            said.append(f"{arm}: {counted(gone, 'run')} diverged")
+        if len(tracks) == 1 and not gone and crossings(tracks, at, down).censored[0]:
+            said.append(f"{arm}: one run, which nothing can be asked about")
+    return said
+
+
+def _named(run: Run) -> str:
+    """A run by its seed, or by its file where it has none."""
+    return f"seed {run.seed}" if run.seed is not None else (run.source or run.name)

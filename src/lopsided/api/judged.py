@@ -88,6 +88,10 @@ def _verdicts(runs: Runs, asked: Question, baseline: str) -> dict[str, Verdict]:
     metric, at, axis = asked.metric, asked.at, asked.axis
     others = [arm for arm in runs.arms if arm != baseline]
     if asked.plan is not None:
+        if asked.between != "line" or asked.rank or asked.target:
+            raise InputError(
+                "--plan: goes with neither --between bounds nor --rank nor --target, which it does not hold"
+            )
         if len(others) != 1:
             raise InputError(f"--plan: looks at two arms; the logs have {len(runs.arms)}: {', '.join(runs.arms)}")
         how: dict[str, Any] = {"metric": metric, "at": at, "axis": axis, "runs": asked.looks or None}

@@ -64,7 +64,8 @@ class Looks:
             self._take(number, claim, sides)
         left = looks[number:] if claim.verdict not in DECIDED else []
         wait = f"next look at {left[0]} runs of each arm" if left else ""
-        return Verdict(claim, tuple(filter(None, (self._said(number), wait, *self._older(runs)))))
+        gaps = _gaps(_first(sides[0], looks[number - 1])) or _gaps(_first(sides[1], looks[number - 1]))
+        return Verdict(claim, tuple(filter(None, (self._said(number), wait, gaps, *self._older(runs)))))
 
     def _tested(self, sides: Sequence[Ragged], number: int) -> Claim:
         p, looks = self.plan, tuple(self.plan["looks"])
@@ -171,6 +172,20 @@ def looks(
     plan["digest"] = _digest(plan)
     _write(path, plan)
     return Looks(path, plan)
+
+
+def _gaps(side: Ragged) -> str:
+    """Which seeds between the first and the last are not there: whoever chooses among runs that he has seen can make
+    any verdict."""
+    if side.seeds is None or not all(isinstance(seed, int) for seed in side.seeds):
+        return ""
+    missing = sorted(set(range(min(side.seeds), max(side.seeds) + 1)) - set(side.seeds))
+    if not missing:
+        return ""
+    which = ", ".join(map(str, missing[:6])) + (", …" if len(missing) > 6 else "")
+    return (
+        f"{side.name} has no seeds {which}: a look is of the first runs by seed, and says nothing if some were left out"
+    )
 
 
 def _read(path: Path) -> dict[str, Any]:

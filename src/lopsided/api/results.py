@@ -98,7 +98,9 @@ class Results(StoredResults):
             final = arm.final(self.metric)
             known = final[np.isfinite(final)]
             ends = [number(float(f(known))) if len(known) else "–" for f in (np.median, np.min, np.max)]
-            found.append((name, len(arm.seeds), f"{ends[0]} [{ends[1]}, {ends[2]}]"))
+            gone = int(arm.diverged.sum())
+            said = f"{ends[0]} [{ends[1]}, {ends[2]}]" + (f", {gone} diverged" if gone else "")
+            found.append((name, len(arm.seeds), said))
         return found
 
 

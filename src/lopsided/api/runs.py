@@ -201,7 +201,7 @@ class Runs:
         arms = self.arms
         lines = [f"{len(self.all)} runs of {len(arms)} arms; metrics: {', '.join(self.metrics[:12])}"]
         for arm, runs in list(arms.items())[:20]:
-            seeds = [str(run.seed) for run in runs if run.seed is not None]
+            seeds = list(dict.fromkeys(str(run.seed) for run in runs if run.seed is not None))
             more = f" and {len(seeds) - 8} more" if len(seeds) > 8 else ""
             lines.append(f"  {arm}: {len(runs)} runs" + (f", seeds {', '.join(seeds[:8])}{more}" if seeds else ""))
         lines += [f"  and {len(arms) - 20} arms more"] if len(arms) > 20 else []
@@ -215,12 +215,13 @@ def _track(run: Run, metric: str, axis: str) -> Track:
     if along is None:
         raise InputError(f"run {run.name!r} ({run.source}): its log has no times; axis='steps', or seconds= a column")
     value = points.value
-    infinite = np.flatnonzero(np.isinf(value))
-    value = value[: infinite[0]] if infinite.size else value
-    known = np.flatnonzero(np.isfinite(value) & np.isfinite(along[: len(value)]))
+    known = np.flatnonzero(np.isfinite(value) & np.isfinite(along))
     if not known.size:
         raise InputError(f"run {run.name!r} ({run.source}): {metric} has no value")
-    gone = bool(infinite.size) or known[-1] < len(value) - 1
+    gone = known[-1] < len(value) - 1  # whatever it is to the end; of one that goes on, nothing was told there
+    if axis == "seconds" and (np.diff(along[known]) < 0).any():
+        raise InputError(f"run {run.name!r} ({run.source}): its seconds go back, as those of a resumed log do; "
+                         "axis='steps', or a column that counts on")  # fmt: skip
     kept, values = along[known].astype(np.float64), value[known]
     rising = np.append(True, np.diff(kept) > 0)  # two evaluations within a clock's tick are one
     last = along[np.isfinite(along)][-1]
@@ -235,6 +236,13 @@ def named(runs: Iterable[Run], notes: Sequence[str], settings: Sequence[str] = (
         if run.seed is not None:
             own = (run.config.get(name) for name in settings)
             seen.setdefault((run.arm, run.seed, run.task, *own), []).append(run.source)
+    for arm in dict.fromkeys(run.arm for run in every):
+        for name in settings:
+            values = list(dict.fromkeys(str(run.config.get(name)) for run in every if run.arm == arm))
+            if len(values) > 1:
+                which = ", ".join(values[:4]) + (", …" if len(values) > 4 else "")
+                said.append(f"{arm}: runs of {len(values)} values of {name} ({which}) are taken together, unless it is "
+                            f"swept (--sweep {name}; .best({name!r}, ...))")  # fmt: skip
     twice = {key: files for key, files in seen.items() if len(files) > 1}
     if twice:
         (arm, seed, *_), files = next(iter(twice.items()))

@@ -53,7 +53,7 @@ def forecast(
     as_json
         Print one JSON document on stdout, nothing else.
     """
-    from lopsided.api.forecasting import open_runs
+    from lopsided.api.forecasting import left_out, open_runs
     from lopsided.api.judged import metric_of
     from lopsided.api.reading import read
 
@@ -63,14 +63,17 @@ def forecast(
     runs = read(paths, arm, seed_from, run=run, step=step, seconds=seconds, pattern=pattern)
     chosen = metric_of(runs, metric)
     found = open_runs(runs, chosen, at, axis)
+    aside = left_out(runs, chosen, at, axis)
     if as_json:
-        print_json({"metric": chosen, "at": at, "runs": [
+        print_json({"metric": chosen, "at": at, "left_out": aside, "runs": [
             {"arm": each.arm, "run": each.run, "advice": each.forecast.advice, **vars(each.forecast)} for each in found
         ]})  # fmt: skip
         return
     for note in runs.notes:
         print(f"note: {note}")
-    if not found:
-        print(f"every run of these logs has reached {chosen} {at:g}, or its arm has no other runs")
+    for said in aside:
+        print(f"left out: {said}")
+    if not found and not aside:
+        print(f"every run of these logs has reached {chosen} {at:g}")
     for each in found:
         print(f"{each.arm}, {each.run}: {each.forecast}")

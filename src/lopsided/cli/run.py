@@ -133,6 +133,24 @@ def _tested_before(asked: RecipeRun, store: Store) -> str:
     )
 
 
+def _replaces(asked: RecipeRun, store: Store) -> str:
+    """That the report of a run that this folder has is about to be one of fewer seeds, or of other specs."""
+    from lopsided.study import manifest
+
+    before = manifest.read(store, asked.label)
+    if before is None:
+        return ""
+    there = {arm.hash for arm in before.arms.values()}
+    if not there & {spec.content_hash() for spec in asked.arms.values()}:
+        return (
+            f"{asked.label}: its specs are others than before; the page is of the new ones, and what was trained "
+            "before is among the members of no recipe"
+        )
+    if before.seeds > asked.seeds:
+        return f"{asked.label}: this folder has {before.seeds} seeds of it; the page is now of {asked.seeds}"
+    return ""
+
+
 def _joined_as_head() -> bool:
     """Join the other hosts. All but the first do what that one says until it ends, and this returns False there."""
     from lopsided.engines import hosts
@@ -187,7 +205,7 @@ def _one(
     require_engines(asked.arms.values(), execution)  # before anything is written
     store.require_writable()
     warn_of_older_rows(asked.arms.values(), store)
-    if until is None and (said := _tested_before(asked, store)):
+    for said in filter(None, (_tested_before(asked, store) if until is None else "", _replaces(asked, store))):
         tell(said)
     log = folder_in(store.root, "logs") / f"{asked.label}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
     with (

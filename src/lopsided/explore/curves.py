@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from lopsided.explore.runs import Placed, text_of
-from lopsided.stats.times import Times, median, time_to_learn
+from lopsided.stats.times import Times, median, rises, time_to_learn
+from lopsided.stats.times import falls as falling
 from lopsided.store.mirror import Mirror
 
 OWN = {"distinct": "distinct_samples", "seconds": "seconds"}
@@ -61,7 +62,18 @@ def _quiet(function: Callable[..., np.ndarray], values: np.ndarray) -> np.ndarra
 def read(mirror: Mirror, arms: Sequence[Placed], metric: str, ended: bool = True) -> list[Curves]:
     """The curves of those arms that have rows; `ended`: of members that have reached their end."""
     found = mirror.rows([arm.digest for arm in arms], metric, ended)
-    return [_curves(arm, found[arm.digest], metric) for arm in arms if arm.digest in found]
+    read = [
+        (arm, _of_run(arm, found[arm.digest]) if ended else found[arm.digest]) for arm in arms if arm.digest in found
+    ]
+    return [_curves(arm, rows, metric) for arm, rows in read if len(rows["seed"])]
+
+
+def _of_run(arm: Placed, rows: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+    """The rows of the seeds that the arm's run has: another run of the same specs may have more."""
+    if arm.seeds is None:
+        return rows
+    own = rows["seed"] < arm.seeds
+    return {name: column[own] for name, column in rows.items()}
 
 
 class Reader:
@@ -74,7 +86,7 @@ class Reader:
 
     def curves(self, arms: Sequence[Placed], metric: str) -> list[Curves]:
         """As `read`."""
-        key = self._mirror.version, metric, tuple((arm.name, arm.digest) for arm in arms)
+        key = self._mirror.version, metric, tuple((arm.name, arm.digest, arm.seeds) for arm in arms)
         if key not in self._found:
             while len(self._found) >= REMEMBERED:
                 self._found.pop(next(iter(self._found)), None)
@@ -109,8 +121,11 @@ def _curves(arm: Placed, rows: Mapping[str, np.ndarray], metric: str) -> Curves:
     return Curves(arm, seeds, steps, samples, own, matrix(value))
 
 
-def falls(found: Sequence[Curves]) -> bool:
-    """Whether the metric is lower at the end than at the start, in most arms."""
+def falls(found: Sequence[Curves], metric: str) -> bool:
+    """Whether the metric gets smaller with learning: as its name says, or if that says nothing, as it does in most
+    arms. (An accuracy that falls has not learned.)"""
+    if rises(metric) or falling(metric):
+        return falling(metric) and not rises(metric)
     ends = [curves.band()[0][[0, -1]] for curves in found]
     return sum(first > last for first, last in ends) * 2 > len(ends)
 

@@ -19,6 +19,8 @@ class Placed(NamedTuple):
     spec: Mapping[str, Any]
     """The spec as JSON."""
     at: Mapping[str, Any]
+    seeds: int | None = None
+    """Seeds of its run, from 0 on; the folder may hold more. None: all that there are."""
 
 
 class Run(NamedTuple):
@@ -54,7 +56,7 @@ def of_manifest(manifest: Manifest) -> Run:
     """A recipe's run. Its own coordinates where every arm has them, else the settings that differ."""
     named = all(arm.at is not None for arm in manifest.arms.values())
     arms = [
-        Placed(name, arm.hash, arm.spec, arm.at if named and arm.at is not None else arm.coordinates)
+        Placed(name, arm.hash, arm.spec, arm.at if named and arm.at is not None else arm.coordinates, manifest.seeds)
         for name, arm in manifest.arms.items()
     ]
     known = {row["name"]: row for row in catalog()}.get(manifest.recipe, {})

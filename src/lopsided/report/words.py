@@ -17,7 +17,7 @@ SHOWN = {"steps": "steps", "plan.batch": "batch", "optimizer.lr": "rate", "skill
 """Fields by the words that people use for them; others by the last part of their path."""
 
 
-UNKNOWN = {"ends": "runs end at different places", "diverged": "a run diverged, and has no last value"}
+UNKNOWN = {"ends": "runs end at different places", "diverged": "a run diverged or failed, and has no last value"}
 """By reason, why an effect has no size."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lopsided.stats.crossing import Between
+from lopsided.stats.times import Times
 from lopsided.stats.verdict import Decision
 
 EARLY_LATE: tuple[Between, Between] = ("before", "after")
@@ -25,3 +26,13 @@ def bounded(found: Decision, ends: Sequence[Decision]) -> Decision:
         interval=(None if None in lows else min(lows), None if None in highs else max(highs)),
         method=f"{found.method}, wherever between evaluations",
     )
+
+
+UNLIKE = 1.5
+"""Ratio of the distances of evaluations from which on times are only known to lie between them."""
+
+
+def unlike(one: Times, two: Times) -> bool:
+    """Whether one side's evaluations lie much farther apart: a line between them then favours one side."""
+    fine, coarse = sorted((one.coarseness, two.coarseness))
+    return coarse > UNLIKE * fine

@@ -176,8 +176,11 @@ def better(baseline: Found, other: Found, level: float = decisions.LEVEL) -> Dec
         assert isinstance(other, Times)
         return decisions.faster(baseline, other, "compute", level=level)
     assert not isinstance(other, Times)
+    lost = not (np.isfinite(baseline).all() and np.isfinite(other).all())
     baseline, other = _as_bad_as_the_worst(baseline, other)
-    return decisions.higher(baseline, other, "score", level=level)
+    found = decisions.higher(baseline, other, "score", level=level)
+    # Ranks decide; by how much is not known where a run has no score.
+    return found._replace(effect=None, interval=(None, None), reason="diverged") if lost else found
 
 
 def _as_good(baseline: Found, other: Found, within: float, level: float) -> bool:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -64,10 +65,14 @@ def plainly(override: str) -> str:
     return f"{key}{equals}{json.dumps(value)}" if equals and plain else override
 
 
+SHORT = re.compile(r"(-?)(\.\d+(?:[eE][-+]?\d+)?)")
+
+
 def value_of(text: str) -> Any:
     """A JSON value, or the text itself where it is none."""
+    plain = SHORT.fullmatch(text)  # .5 is a number to everybody but JSON
     try:
-        value = parsed(text)
+        value = parsed(f"{plain[1]}0{plain[2]}" if plain else text)
     except json.JSONDecodeError:
         return text
     except ValueError:  # a number of thousands of digits, thousands of brackets

@@ -18,7 +18,7 @@ NO_RULE = "Say on the left at which value of this metric a member has learned."
 
 def learned(drawn: Sequence[Curves], axis: str, metric: str, threshold: float | None) -> list[tuple[Curves, Times]]:
     """Times of the arms for which somebody says when a member has learned."""
-    down = curves.falls(drawn)
+    down = curves.falls(drawn, metric)
     rules = [(each, curves.rule(each, metric, threshold, down)) for each in drawn]
     return [(each, curves.times(each, axis, *rule)) for each, rule in rules if rule is not None]
 
@@ -44,7 +44,7 @@ def heat(
 def arms_table(drawn: Sequence[Curves], axis: str, metric: str, threshold: float | None) -> Any:
     """The arms: their last values, and when they learned where somebody says what that is."""
     by_arm = {each.arm.name: times for each, times in learned(drawn, axis, metric, threshold)}
-    down, lines = curves.falls(drawn), []
+    down, lines = curves.falls(drawn, metric), []
     for each in drawn:
         middle, low, high = (band[-1] for band in each.band())
         line: list[Any] = [each.arm.name, len(each.seeds), f"{number(middle)} [{number(low)}, {number(high)}]"]
