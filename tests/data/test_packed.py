@@ -52,6 +52,7 @@ def test_cutting_leaves_no_gap_and_fitting_splits_only_what_is_too_long(tokens, 
             assert tokens[piece.example] > length or piece.start == 0
 
 
+@pytest.mark.filterwarnings("ignore:pass 2 begins")
 @given(LENGTHS, st.integers(1, 20), st.sampled_from([1, 5, 64]), st.integers(0, 40), st.sampled_from([1, 2, 3]))
 def test_who_goes_on_with_other_ranks_reads_what_is_left(tokens, length, window, stopped, world):
     packed = made(tokens, length, window)
@@ -202,6 +203,7 @@ def test_a_run_that_goes_on_augments_as_one_that_was_never_stopped():
         ld.View(list(range(50)), stream, 10, keys=True)
 
 
+@pytest.mark.filterwarnings("ignore:pass 2 begins")
 def test_buckets_may_be_packed_and_have_keys():
     lengths = np.random.default_rng(0).integers(1, 50, 200)
     stream = ld.Stream(200, ld.AsIs(), 400)

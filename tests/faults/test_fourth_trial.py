@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import lopsided as lop
+import lopsided.data as ld
 from lopsided.core.spec import Spec
 from lopsided.explore import curves, runs
 from lopsided.explore.folder import Folder
@@ -182,3 +183,18 @@ def test_a_page_that_is_replaced_is_said(tmp_path, capsys):
 @pytest.mark.parametrize(("text", "value"), [(".5", 0.5), ("-.5e-3", -0.0005), ("5", 5), (".x", ".x"), ("..", "..")])
 def test_a_number_without_its_zero_is_a_number(text, value):
     assert value_of(text) == value
+
+
+def passes():
+    stream = ld.Stream(ld.Groups([0, 1] * 20), ld.Anneal(1.5, 0.0), total=40)
+    yield ld.BatchSampler(stream, 10)
+    yield ld.SelfAnneal(ld.Groups([0, 1] * 20), total=40, batch=10)
+    yield ld.interleave({"a": list("abcd"), "b": list("efgh")}, ld.Uniform(), total=40)
+
+
+@pytest.mark.parametrize("read", list(passes()), ids=lambda each: type(each).__name__)
+def test_a_second_pass_is_said(read):
+    """A view refuses it; what a loop over epochs iterates began again without a word, and with it the annealing."""
+    list(read)
+    with pytest.warns(UserWarning, match="pass 2 begins as the first one did"):
+        list(read)

@@ -116,10 +116,12 @@ class ByLoss(BatchSampler):
         self._heard = self._begin()
 
     def __iter__(self) -> Iterator[list[int]]:
+        self._pass_begins()
         while self.position + self.batch <= self.stream.total:
             begin = self.position + self.rank * self.batch_size
             self.position += self.batch
             yield self._run.at(np.arange(begin, begin + self.batch_size)).tolist()
+        self._pass_ends()
         self.restart()
 
     def state_dict(self) -> dict[str, Any]:

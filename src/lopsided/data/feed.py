@@ -15,6 +15,7 @@ from typing import Any
 from lopsided.core.errors import InputError
 from lopsided.data.cursor import Cursor
 from lopsided.data.interleave import Interleaved
+from lopsided.data.second_pass import SecondPass
 
 NUMBER = struct.Struct("q")
 private: Any = importlib.import_module("torch.utils.data._utils.worker")
@@ -32,7 +33,7 @@ def _alone() -> Iterator[None]:
         private._worker_info = kept
 
 
-class Feed(torch_data.IterableDataset):
+class Feed(SecondPass, torch_data.IterableDataset):
     """A rank's samples of `mixed`, which `DataLoader(feed, batch_size=batch // world)` makes batches of.
 
     `batch`: samples of one global step, a multiple of `world`. Worker w of W has the batches w, w + W, … of its rank,
@@ -108,12 +109,14 @@ class Feed(torch_data.IterableDataset):
         if self.begin % self.batch or not 0 <= self.begin <= len(self.mixed):
             last = len(self.mixed)
             raise InputError(f"begin = {self.begin:,}: a multiple of the batch, {self.batch:,}, up to {last:,}")
+        self._pass_begins()
         self._next = self._first()
         self._cursors = {name: Cursor(self.mixed, name, self._known.get(name)) for name in self.mixed.names}
         self._at, self._known = None, {}
         _, workers = _worker()
         while self._next + self.batch <= len(self.mixed):
             yield from self._batch(self._next, workers)
+        self._pass_ends()
         self._next = None
 
     def _batch(self, position: int, workers: int) -> Iterator[Any]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from lopsided.core.errors import InputError
 from lopsided.data.groups import Groups
+from lopsided.data.second_pass import SecondPass
 from lopsided.data.stream import Stream
 from lopsided.data.view import View
 from lopsided.data.words import key, word
@@ -17,7 +18,7 @@ from lopsided.shape.laws import Uniform
 from lopsided.shape.shape import Shape
 
 
-class Interleaved:
+class Interleaved(SecondPass):
     """Several sources by name, mixed as a shape over the names says; a skill is a source.
 
     Sources with a length and items (map-style) are read at random, each example once before any comes again. Others
@@ -96,7 +97,9 @@ class Interleaved:
         return self._joined
 
     def __iter__(self) -> Iterator[Any]:
-        return self.iterate()
+        self._pass_begins()
+        yield from self.iterate()
+        self._pass_ends()
 
     def iterate(self, begin: int = 0) -> Iterator[Any]:
         """Samples from position `begin` on. Streaming sources are skipped forward by what they gave before."""

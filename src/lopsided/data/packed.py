@@ -10,6 +10,7 @@ import numpy as np
 
 from lopsided.core.errors import InputError
 from lopsided.data.buckets import Bucketed
+from lopsided.data.second_pass import SecondPass
 from lopsided.data.state import fingerprint
 from lopsided.data.stream import Stream
 
@@ -62,7 +63,7 @@ class Packing(NamedTuple):
         return found
 
 
-class Packed:
+class Packed(SecondPass):
     """Batches of sequences of `length` tokens, packed from the documents that a stream gives; a rank's share of each.
 
     `tokens`: (N,) length of every document. `batch`: sequences of one global step, a multiple of `world`. Documents
@@ -114,6 +115,7 @@ class Packed:
     def __iter__(self) -> Iterator[list[Packing]]:
         """Steps from where the state is; those of a pass that do not fill a batch are left out, and a new pass begins
         at 0."""
+        self._pass_begins()
         step: list[Packing] = []
         for sequence, document, place in self._sequences(self.document, self.place):
             step.append(sequence)
@@ -122,6 +124,7 @@ class Packed:
                 share = self.batch // self.world
                 yield step[self.rank * share : (self.rank + 1) * share]
                 step = []
+        self._pass_ends()
         self.document = self.place = 0
 
     def __len__(self) -> int:

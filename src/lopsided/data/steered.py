@@ -57,10 +57,12 @@ class Steered(BatchSampler):
         self.log.append((position, number))
 
     def __iter__(self) -> Iterator[list[int]]:
+        self._pass_begins()
         while self.position + self.batch <= self.stream.total:
             begin = self.position + self.rank * self.batch_size
             self.position += self.batch
             yield self._at(np.arange(begin, begin + self.batch_size)).tolist()
+        self._pass_ends()
         self.restart()
 
     def restart(self) -> None:

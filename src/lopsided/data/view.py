@@ -12,6 +12,7 @@ import numpy as np
 
 from lopsided.core.errors import InputError
 from lopsided.data.buckets import Bucketed
+from lopsided.data.second_pass import SecondPass
 from lopsided.data.stream import Stream
 
 ADVICE = {
@@ -144,7 +145,7 @@ def _advice() -> str:
     return "; ".join(said) or "Read it with shuffling switched off"
 
 
-class BatchSampler:
+class BatchSampler(SecondPass):
     """A rank's batches of indices into the data itself, for loaders that nobody shards again (plain DDP, Lightning).
 
     `batch`: samples of one global step, a multiple of `world`. The state is one number, the next global position: it
@@ -173,10 +174,12 @@ class BatchSampler:
         return self.stream.total // self.batch
 
     def __iter__(self) -> Iterator[list[int]]:
+        self._pass_begins()
         while self.position + self.batch <= self.stream.total:
             begin = self.position + self.rank * self.batch_size
             self.position += self.batch  # before the yield: the state counts batches that were handed out
             yield self.stream.at(np.arange(begin, begin + self.batch_size)).tolist()
+        self._pass_ends()
         self.position = 0
 
     def set_epoch(self, epoch: int) -> None:

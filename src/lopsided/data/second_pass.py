@@ -1,0 +1,23 @@
+"""Says that a whole pass is followed by another one, which begins as the first one did."""
+
+from __future__ import annotations
+
+import warnings
+
+
+class SecondPass:
+    """Something that is read from its beginning to its end, and perhaps again by a loop over epochs."""
+
+    _through = 0
+
+    def _pass_begins(self) -> None:
+        """Warn at the beginning of every pass but the first."""
+        if self._through:
+            warnings.warn(
+                f"pass {self._through + 1} begins as the first one did: a run is one pass, so that order and annealing "
+                "begin anew. For longer training ask for more samples (total=...)",
+                stacklevel=3,
+            )
+
+    def _pass_ends(self) -> None:
+        self._through += 1
