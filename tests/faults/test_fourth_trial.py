@@ -53,6 +53,7 @@ def test_the_explorer_draws_the_seeds_of_the_run(tmp_path):
         run = runs.of_manifest(manifest)
         for each in curves.read(folder.mirror, run.arms, "test/accuracy"):
             assert each.seeds.tolist() == list(range(manifest.seeds)), manifest.label
+    folder.mirror.close()
 
 
 def test_an_accuracy_that_falls_has_not_learned():
