@@ -1,4 +1,4 @@
-"""anytime-step: a step size that falls for ever does as well at every horizon as one that is tuned to each.
+"""anytime-step: is a step size that falls for ever as good at every horizon as one that is tuned to each?
 
 Paper B, corollary 2.3, tunes the step size of online SGD to the number of samples n, so that it has to be known before.
 What follows is not in the paper: one run whose step size falls as a power of the step,

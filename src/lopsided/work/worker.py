@@ -32,8 +32,7 @@ from lopsided.work.rows import member_id, rows_of
 
 SLICE_SECONDS = 1.0
 """How long a stop request or a due commit waits at most for a stretch of training (one step, if that takes longer)."""
-FEW_SECONDS = 5.0
-"""Computing time of the job in hand from which on its own speed is known."""
+FEW_SECONDS = 5.0  # of computing, from which on the job in hand has a speed of its own: jobs differ by a factor of 20
 WAIT_SECONDS = 0.5
 """Pause between looks at work that other processes hold."""
 
@@ -285,19 +284,16 @@ class _Work:
 
     def _show(self, members: Sequence[Member], step: int, first: int, evaluated: Evaluated | None) -> float | None:
         """Tell the caller how far `members` are, having begun at `first`; returns the estimated seconds left: the job
-        in hand at its own speed, since jobs differ in seconds an operation, those to come at the speed of all, with a
-        compilation for each."""
+        in hand at its own speed, those to come at that of all, with a compilation for each."""
         now = effort(members, step - first)
         own, rest_of_job = self.own_effort + now, effort(members) - effort(members, step)
         rest = self.backlog + rest_of_job
         seconds = time.perf_counter() - self.began
         compiling = self.jobs_left * self.compiling / max(self.jobs_done, 1)
-        left = None
-        if own:
-            usual = self._computing() / own
-            spent = self._computing() - self.computing
-            here = spent / now if now and spent > FEW_SECONDS else usual
-            left = self.backlog * usual + rest_of_job * here + compiling
+        spent = self._computing() - self.computing
+        usual = self._computing() / own if own else 0.0
+        here = spent / now if now and spent > FEW_SECONDS else usual
+        left = self.backlog * usual + rest_of_job * here + compiling if own else None
         if self.progress is not None and (evaluated is not None or step == first):
             steps = members[0].spec.steps if members else 0
             done = 1 - rest / max(self.all_effort, 1)
