@@ -33,8 +33,7 @@ from lopsided.work.rows import member_id, rows_of
 SLICE_SECONDS = 1.0
 """How long a stop request or a due commit waits at most for a stretch of training (one step, if that takes longer)."""
 FEW_SECONDS = 5.0  # of computing, from which on the job in hand has a speed of its own: jobs differ by a factor of 20
-WAIT_SECONDS = 0.5
-"""Pause between looks at work that other processes hold."""
+WAIT_SECONDS = 0.5  # between looks at work that other processes hold
 
 
 def run(
