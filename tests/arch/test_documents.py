@@ -7,6 +7,7 @@ import runpy
 import shlex
 import shutil
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -216,6 +217,27 @@ def test_the_decision_page_is_of_the_results_as_they_are(monkeypatch, tmp_path):
 
     write(tmp_path)
     assert (tmp_path / "should-i-shape.md").read_text() == (ROOT / "docs/should-i-shape.md").read_text()
+
+
+@pytest.mark.parametrize("page", ["repetition", "strength", "repetition-transformers"])
+def test_what_a_page_counts_is_counted(page):
+    """One had four wrong numbers, since nobody counted again after a recipe was published."""
+    text = (ROOT / f"docs/{page}.md").read_text()
+    names = re.findall(r"^## ([a-z0-9-]+)$", text, re.M)
+    found = [each for each in json.loads((ROOT / "docs/results.json").read_text())["claims"] if each["recipe"] in names]
+    counts = Counter(each["verdict"] for each in found)
+    words = {
+        "hold": "holds",
+        "contradicted": "contradicted",
+        "negligible": "negligible",
+        "inconclusive": "inconclusive",
+    }
+    (said,) = re.findall(r"^Of (\d+) claims, (.*?)\.$", text, re.M)
+    assert int(said[0]) == len(found)
+    by_word = {word: int(n) for n, word in re.findall(r"(\d+) (?:are (?:of a \[)?)?(\w+)", said[1])}
+    assert {{"hold": "holds"}.get(word, word): n for word, n in by_word.items()} == {
+        v: n for v, n in counts.items() if n
+    }
 
 
 def test_the_file_for_assistants_is_of_the_api_as_it_is():
