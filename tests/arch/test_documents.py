@@ -226,12 +226,6 @@ def test_what_a_page_counts_is_counted(page):
     names = re.findall(r"^## ([a-z0-9-]+)$", text, re.M)
     found = [each for each in json.loads((ROOT / "docs/results.json").read_text())["claims"] if each["recipe"] in names]
     counts = Counter(each["verdict"] for each in found)
-    words = {
-        "hold": "holds",
-        "contradicted": "contradicted",
-        "negligible": "negligible",
-        "inconclusive": "inconclusive",
-    }
     (said,) = re.findall(r"^Of (\d+) claims, (.*?)\.$", text, re.M)
     assert int(said[0]) == len(found)
     by_word = {word: int(n) for n, word in re.findall(r"(\d+) (?:are (?:of a \[)?)?(\w+)", said[1])}
