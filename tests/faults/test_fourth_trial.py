@@ -199,3 +199,8 @@ def test_a_second_pass_is_said(read):
     list(read)
     with pytest.warns(UserWarning, match="pass 2 begins as the first one did"):
         list(read)
+
+
+def test_a_line_without_an_end_is_said(tmp_path):
+    put(tmp_path / "a.csv", "step,loss\n1,2\n2,1")  # of 11.2
+    assert any("its last number may have been cut" in note for note in lop.read(tmp_path / "a.csv").notes)

@@ -4,6 +4,7 @@ tables that W&B exports, with a column `RUN - METRIC` for each run."""
 from __future__ import annotations
 
 import csv
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,10 @@ def read(path: Path, asked: Asked, notes: list[str]) -> list[Log]:
                 raise InputError(f"{path}, line {number}: {len(row)} values, where the first line names {len(head)}")
     if not rows:
         raise InputError(f"{path}: has a line of names, and no values")
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        if file.read(1) not in b"\r\n":
+            notes.append(f"{path.name}: its last line has no end, so that its last number may have been cut")
     columns: dict[str, Any] = dict(zip(head, zip(*rows, strict=True), strict=True))
     exported = _exported(columns)
     if exported is not None:

@@ -37,10 +37,16 @@ def plan_passed_over(problem: str, seeds: int) -> str:
     return f"The plan of --until-decided was passed over: {problem}. The verdicts are of the {seeds} seeds shown."
 
 
+LONGEST = 1e13
+"""From here on a number has a power of ten."""
+
+
 def number(value: float | None) -> str:
     """Three significant digits, thousands grouped; a dash for what is not known."""
     if value is None or not math.isfinite(value):
         return "–"
+    if abs(value) >= LONGEST:
+        return f"{value:.3g}"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
