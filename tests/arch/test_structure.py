@@ -126,6 +126,7 @@ def test_flags_are_frozen():
                 "--axis",
                 "--baseline",
                 "--between",
+                "--direction",
                 "--ends",
                 "--json",
                 "--looks",

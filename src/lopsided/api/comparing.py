@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lopsided.api.curves import Curves, Ends, Ragged, direction_of, matched, ragged, values_of
+from lopsided.api.curves import Curves, Ends, Ragged, direction_of, matched, ragged, require_told, values_of
 from lopsided.api.ends import copies, of_uneven_ends, same_runs, uneven
 from lopsided.api.reaching import reaches
 from lopsided.api.scales import require_above, require_one_scale, require_scale
@@ -72,6 +72,7 @@ class Comparison:
         self.metric, self.held, self.small, self.between, self.level = metric, held, small, between, level
         self.baseline, self.candidate, self.paired, said = matched(baseline, candidate, paired)
         self.falling, direction = direction_of(metric, (baseline, candidate), falling)
+        self.direction = direction
         same = same_runs(self.baseline, self.candidate) or "; ".join(
             filter(None, (copies(self.baseline), copies(self.candidate)))
         )
@@ -83,6 +84,7 @@ class Comparison:
 
         A member that never reaches `at` is censored, never dropped. docs/deciding.md says how it is tested.
         """
+        require_told(self.direction)
         require_above("at", at, -np.inf)
         require_above("at_least", at_least, 0.0)
         more = f", by more than {at_least:g} times" if at_least != 1 else ""
@@ -124,6 +126,7 @@ class Comparison:
 
     def better(self) -> Verdict:
         """`lower` where the metric falls with learning, `higher` where it rises."""
+        require_told(self.direction)
         return self.lower() if self.falling else self.higher()
 
     def reaches(self, at: float, level: float = 0.01) -> Verdict:

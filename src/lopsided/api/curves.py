@@ -11,13 +11,16 @@ from lopsided.core.errors import InputError
 from lopsided.core.telling import counted
 from lopsided.stats.crossing import Track
 from lopsided.stats.signflip import FEWEST
-from lopsided.stats.times import falls, rises
+from lopsided.stats.times import falls, rises, turned
 
+TOGETHER = 0.75
+"""Share of runs that have to move the same way, for that to be taken for learning."""
+UNTOLD = "neither its name nor its curves say whether it falls or rises with learning"
 LITTLE = 0.1
 """A correlation of paired members below this is said to be none."""
 
 
-WHOLE = 0.9
+WHOLE = 0.98
 """Share of an arm's longest run from which on a run counts as one that was trained to the end."""
 Ends = Literal["alike", "own"]
 """Whether the runs of an arm should be of one length, or end by a rule of their own (early stopping)."""
@@ -47,6 +50,8 @@ class Ragged(NamedTuple):
     notes: tuple[str, ...] = ()
     """What was assumed about its values."""
     ends: Ends = "alike"
+    falling: bool | None = None
+    """Whether the metric gets smaller with learning, where somebody said it."""
 
     @property
     def uneven(self) -> str:
@@ -155,16 +160,22 @@ def _uncorrelated(a: Ragged, b: Ragged) -> str:
 
 def direction_of(metric: str, arms: Sequence[Ragged], falling: bool | None) -> tuple[bool, str]:
     """Whether the metric falls with learning, and what to say where its name does not tell."""
-    if falling is not None:
-        return falling, ""
-    if falls(metric):
-        return True, ""
-    if rises(metric):
-        return False, ""
-    moves = [track.value[-1] - track.value[0] for arm in arms for track in arm.tracks]
-    found = float(np.median(moves)) < 0
-    said = "falls" if found else "rises"
-    return found, f"{metric} {said} in these curves, which is taken for learning"
+    known = next((each for each in (falling, *(arm.falling for arm in arms)) if each is not None), None)
+    if known is not None:
+        return known, ""
+    if not turned(metric) and (falls(metric) or rises(metric)):
+        return falls(metric), ""
+    moves = np.array([track.value[-1] - track.value[0] for arm in arms for track in arm.tracks])
+    down, up = float(np.mean(moves < 0)), float(np.mean(moves > 0))
+    if max(down, up) < TOGETHER:
+        return down > up, f"{metric}: {UNTOLD}"
+    return down > up, f"{metric} {'falls' if down > up else 'rises'} in these curves, which is taken for learning"
+
+
+def require_told(said: str) -> None:
+    """Raise `InputError` where nothing tells which way a metric moves with learning."""
+    if UNTOLD in said:
+        raise InputError(f"compare: {said}; say it: falling=True or False (--direction falls or rises)")
 
 
 def values_of(name: str, values: Any) -> np.ndarray:

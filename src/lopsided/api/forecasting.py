@@ -108,7 +108,9 @@ def forecast(
     down = direction_of(metric, [arm], falling)[0]
     require_scale(float(at), metric, [arm])
     times = crossings(arm.tracks, float(at), down)
-    beyond = times.time > now
+    # A run that diverged before tells nothing of one that has not.
+    alive = np.array([not track.diverged or track.axis[-1] > now for track in arm.tracks], bool)
+    beyond = (times.time > now) & alive
     later, ends = times.ordinal[beyond], times.time[beyond]  # later: infinite for those that had not learned at the end
     never = ~np.isfinite(later)
     diverged = np.array([track.diverged for track in arm.tracks], bool)[beyond]
@@ -135,6 +137,8 @@ def open_runs(runs: Runs, metric: str, at: float, axis: str = "steps") -> list[O
     """Every run of logs that has not reached `at`, and did not diverge, with the forecast of the others of its arm;
     arms of one run are left out."""
     found, down = [], runs.falls(metric, axis)
+    having = runs.where(lambda run: metric in run.metrics)
+    require_scale(at, metric, [having.curves(arm, metric, axis) for arm in having.arms])
     for arm, members in runs.arms.items():
         having = [run for run in members if metric in run.metrics]
         if len(having) < 2:

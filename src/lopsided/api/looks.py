@@ -15,12 +15,15 @@ from typing import Any
 import numpy as np
 
 from lopsided.api.comparing import Comparison
-from lopsided.api.curves import Ragged
+from lopsided.api.curves import WHOLE, Ragged, direction_of
+from lopsided.api.ends import ENDS, uneven
 from lopsided.api.runs import Runs
 from lopsided.api.verdict import Verdict
 from lopsided.core.errors import InputError
 from lopsided.core.json_text import parsed
+from lopsided.core.telling import counted
 from lopsided.stats import sequential
+from lopsided.stats.crossing import crossings
 from lopsided.stats.verdict import DECIDED, NOT_RUN, Claim, Look
 
 FORMAT = 1
@@ -73,8 +76,8 @@ class Looks:
         first = [_first(side, looks[number - 1]) for side in sides]
         compared = Comparison(first[0], first[1], p["metric"], None, p["paired"], small=False, level=level)
         found = (compared.better() if p["at"] is None else compared.faster(p["at"])).claim
-        if found.reason == "ends":  # the look is not taken: it would be spent on runs that are still going on
-            said = "; ".join(side.uneven for side in first if side.uneven)
+        said = "; ".join(_unfinished(first, p["metric"], p["at"], found.reason == "ends"))
+        if said:  # the look is not taken: it would be spent on runs that are still going on
             raise InputError(f"{self.path}: look {number} takes whole runs; {said}")
         return replace(found, look=Look(number, len(looks), looks[number - 1], level))
 
@@ -172,6 +175,25 @@ def looks(
     plan["digest"] = _digest(plan)
     _write(path, plan)
     return Looks(path, plan)
+
+
+def _unfinished(sides: Sequence[Ragged], metric: str, at: float | None, apart: bool) -> list[str]:
+    """Which runs may yet change what a look finds: last values of runs of different length; of a goal, runs that have
+    not reached it and end before the longest one."""
+    if at is None:
+        return [note for note in uneven(sides) if note != ENDS] if apart else []
+    falling = direction_of(metric, sides, None)[0]
+    longest = max(float(track.axis[-1]) for side in sides for track in side.tracks)
+    said = []
+    for side in sides:
+        waits = crossings(side.tracks, at, falling).censored
+        short = [t for t, w in zip(side.tracks, waits, strict=True)
+                 if w and not t.diverged and t.axis[-1] < WHOLE * longest]  # fmt: skip
+        if short:
+            said.append(
+                f"{counted(len(short), 'run')} of {side.name} end before {longest:,g} {side.unit}, not there yet"
+            )
+    return said
 
 
 def _gaps(side: Ragged) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lopsided.api.curves import Curves, Ragged, direction_of, matched, ragged, values_of
+from lopsided.api.ends import copies
 from lopsided.core.errors import InputError
 from lopsided.stats.crossing import crossings
 from lopsided.stats.planning import detectable, runs_for, upper_spread
@@ -120,10 +121,14 @@ def plan(
 
 
 def _curves(given: Any, diverged: Literal["nan"] | None) -> Ragged:
+    """The pilot's runs. Raises `InputError` for runs that are one, value for value: they have no spread."""
     if not isinstance(given, Curves | Ragged):
         values = values_of("pilot", given)
         given = Curves("pilot", np.arange(1, values.shape[1] + 1), values, "evaluations")
-    return ragged(given, diverged)
+    arm = ragged(given, diverged)
+    if said := copies(arm):
+        raise InputError(f"plan: {said}; a copy says nothing of how runs spread")
+    return arm
 
 
 def _by_seed(a: Ragged, b: Ragged) -> list[Ragged]:

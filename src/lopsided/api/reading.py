@@ -42,6 +42,7 @@ def read(
     task: Where = None,
     pattern: str | None = None,
     ends: Ends = "alike",
+    falling: bool | None = None,
 ) -> Runs:
     """Read logs: CSV and JSON lines (long or wide), Lightning's and Keras's CSVLogger, Trainer's `trainer_state.json`,
     TensorBoard's event files, tables that W&B exports and its offline runs, MLflow's file store, trackio's SQLite, and
@@ -53,7 +54,8 @@ def read(
     are told apart by the rest of the configuration, or by folder. `task`: likewise, where runs are of several tasks
     (`Runs.over_tasks`). `run`, `step`, `seconds`: columns, where their names do not say what they are. `pattern`: for
     logs in text, a regular expression with named groups. `ends="own"`: a rule of their own ended runs (early stopping),
-    so that last values may be compared though they lie at different places. Raises `InputError` in one line for what
+    so that last values may be compared though they lie at different places. `falling`: whether the metric gets smaller
+    with learning, where its name does not tell. Raises `InputError` in one line for what
     cannot be read; what was assumed is in `notes`.
 
     >>> import lopsided as lop, pathlib, tempfile
@@ -75,7 +77,7 @@ def read(
         raise InputError(f"{paths}: holds no log that can be read")
     _require_one_unit(logs)
     runs, said, settings = _placed(logs, asked)
-    return replace(named(runs, [*said, *_together(notes)], settings), ends=ends)
+    return replace(named(runs, [*said, *_together(notes)], settings), ends=ends, falling=falling)
 
 
 NUMBERED = re.compile(r"(seed|run|rep|trial|s)?[-_ ]?\d+", re.I)

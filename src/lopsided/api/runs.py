@@ -32,6 +32,8 @@ class Runs:
     """What was assumed when they were read, and what was not understood."""
     ends: Ends = "alike"
     """`own`: a rule of their own ended runs (early stopping), so that their last values may be compared."""
+    falling: bool | None = None
+    """Whether metrics get smaller with learning, where their names do not tell."""
 
     def __len__(self) -> int:
         return len(self.all)
@@ -94,7 +96,7 @@ class Runs:
             f"{arm}: {len(runs) - len(having)} of {len(runs)} runs have no {metric}" if len(having) < len(runs) else "",
             f"{arm}: {lost} of {len(having)} runs diverged: from there on they get nowhere" if lost else "",
         ]
-        return Ragged(arm, tuple(tracks), axis, named, tuple(filter(None, notes)), self.ends)
+        return Ragged(arm, tuple(tracks), axis, named, tuple(filter(None, notes)), self.ends, self.falling)
 
     def falls(self, metric: str, axis: str = "steps") -> bool:
         """Whether a metric gets smaller with learning: by its name, else by how its curves move."""

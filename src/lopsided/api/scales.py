@@ -34,7 +34,7 @@ def require_one_scale(metric: str, arms: Sequence[Ragged]) -> None:
 def require_scale(at: float, metric: str, arms: Sequence[Ragged]) -> None:
     """Raise `InputError` for a goal in percent where values are shares, or the other way round."""
     most = max(float(np.max(track.value)) for arm in arms for track in arm.tracks)
-    if rises(metric) and at > 1.5 and most <= 1:
+    if rises(metric) and most <= 1 and (at > 1.5 or (at > 1 and "acc" in metric.lower())):
         raise InputError(f"at = {at:g}: {metric} is at most {most:g}, a share; {at:g} in percent is {at / 100:g}")
     if rises(metric) and "acc" in metric.lower() and at <= 1 and most > 1.5:
         raise InputError(f"at = {at:g}: {metric} goes up to {most:g}, in percent; valid is {100 * at:g}")

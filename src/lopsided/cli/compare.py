@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -32,6 +33,7 @@ def compare(
     looks: Annotated[tuple[int, ...], Parameter(consume_multiple=True, negative="")] = (),
     target: Annotated[bool, Parameter(negative="")] = False,
     ends: Literal["alike", "own"] = "alike",
+    direction: Literal["falls", "rises"] | None = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     as_json: Json = False,
 ) -> None:
@@ -79,6 +81,8 @@ def compare(
         With --at: is each arm's mean last value there (one-sided, at 1 %), and from which evaluation on?
     ends
         Last values are compared of runs of one length; `own` says that a rule of their own ended them (early stopping).
+    direction
+        Whether the metric falls or rises with learning; left out, its name decides, or how its curves move.
     output
         Write a page: NAME.html.
     as_json
@@ -98,10 +102,23 @@ def compare(
     if output is not None and task_from is not None:
         raise InputError("--output: a page is of one task; leave out --task-from, or take --json")
     arm: Any = (lambda path, config: path.parent.name) if arm_from == "path" else arm_from
-    runs = read(paths, arm, seed_from, run=run, step=step, seconds=seconds, task=task_from, pattern=pattern, ends=ends)
+    falling = None if direction is None else direction == "falls"
+    runs = read(
+        paths,
+        arm,
+        seed_from,
+        run=run,
+        step=step,
+        seconds=seconds,
+        task=task_from,
+        pattern=pattern,
+        ends=ends,
+        falling=falling,
+    )
     chosen = metric_of(runs, metric)
     if sweep:
         runs = runs.best(sweep, chosen, at, axis)
+        runs = replace(runs, notes=tuple(n for n in runs.notes if "are taken together, unless it is swept" not in n))
     data, verdicts = judged(runs, Question(chosen, at, axis, baseline, target, between, rank, plan, looks))
     if output is not None:
         from lopsided.report.compare_page import write_comparison

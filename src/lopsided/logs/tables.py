@@ -92,6 +92,11 @@ def _apart(
     return found
 
 
+EARLY = 0.1
+"""Share of the steps so far: a log that goes back behind it was not resumed from a checkpoint, its counter began again.
+"""
+
+
 def _points(steps: Any, values: Any, seconds: Any, metric: str, path: Path, notes: list[str]) -> Points:
     """With rising steps: a step that comes again is of a log that was resumed, and its later value counts. Raises
     `InputError` where the first step comes again: then these are several runs."""
@@ -101,6 +106,14 @@ def _points(steps: Any, values: Any, seconds: Any, metric: str, path: Path, note
             raise InputError(
                 f"{path}: {metric} begins {again} times at step {steps[0]:g}: these are several runs. Name the column "
                 "that tells them apart: run=, or seed="
+            )
+        highest = np.maximum.accumulate(steps)[:-1]
+        reset = np.flatnonzero((np.diff(steps) < 0) & (steps[1:] <= EARLY * highest))
+        if reset.size:
+            after, back = highest[reset[0]], steps[reset[0] + 1]
+            raise InputError(
+                f"{path}: {metric} is at step {back:g} after {after:g}: a counter that began again, or several runs. "
+                "Name the column that tells them apart (run=, seed=), or one that counts on (step=)"
             )
         last = {float(step): i for i, step in enumerate(steps)}
         keep = np.array([last[step] for step in sorted(last)])

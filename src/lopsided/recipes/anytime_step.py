@@ -7,7 +7,7 @@ lr(t) = lr (1 + t / 1,000)^-power, against the constant step that is best for ea
 
     lopsided run anytime-step --scale laptop
 
-The setting is that of `unstable-step` (d = P = 48, m = 64, J = 4, batches of 32). Members with even seeds choose: for
+`laptop`: the setting of `unstable-step` (d = P = 48, m = 64, J = 4, batches of 32). Members with even seeds choose: for
 each n the constant step with the lowest geometric mean of the loss, and for each falling rule one lr for all n, by its
 mean over them. Members with odd seeds are judged. Horizons are those at which something is learned: from where the
 tuned loss has fallen to three quarters of its start.

@@ -83,6 +83,15 @@ RISING = {"acc", "accuracy", "f1", "auc", "auroc", "map", "bleu", "rouge", "prec
 """Words of metrics that get larger."""
 
 
+TURNING = {"gap", "drop", "reduction", "neg", "negative", "free", "ratio", "diff", "difference", "delta", "improvement"}
+"""Words that turn what another one says: of an `accuracy_gap` the name tells nothing."""
+
+
+def turned(metric: str) -> bool:
+    """Whether a word of the name may turn its direction round."""
+    return any(word.lower() in TURNING for word in re.findall("[A-Z]?[a-z]+|[A-Z]+", metric))
+
+
 def rises(metric: str) -> bool:
     """Whether one of the metric's words says that it gets larger."""
     return any(word.lower() in RISING for word in re.findall("[A-Z]?[a-z]+[0-9]*|[A-Z]+[0-9]*", metric))
