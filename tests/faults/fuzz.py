@@ -268,11 +268,14 @@ def attack(number: int, seed: int, store: Path, last: Path | None = None) -> lis
 
 
 def _watched(fuzzer: Fuzzer, i: int, last: Path | None) -> Wrong | None:
-    """Run one more command. With `last` it is noted there first, and said if it raised the peak of memory."""
+    """Run one more command. With `last` it is noted there first, and what is wrong, or raised the peak of memory, is said
+    at once."""
     command, before = fuzzer.command(), _peak()
     if last is not None:
         last.write_text(f"{i} {command!r}")
     wrong = fuzzer.run(command)
+    if last is not None and wrong is not None:  # at once: hours of commands may not come to their end
+        print(f"command {i}: {wrong.arguments!r}: {wrong.code}: {wrong.error[-600:]}", flush=True)
     if last is not None and _peak() - before > GROWN:
         print(f"command {i}: peak from {before:,} to {_peak():,} kB: {command!r}", flush=True)
     return wrong
@@ -294,6 +297,4 @@ if __name__ == "__main__":
     count, first = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
     with tempfile.TemporaryDirectory() as made:
         found = attack(count, first, small_store(Path(made) / "store"), Path("fuzz-last.txt").absolute())
-    for each in found:
-        print(each.arguments, each.code, each.error[-1500:], sep="\n", end="\n\n")
     print(f"{count} commands, {len(found)} did not end as promised")
