@@ -268,8 +268,8 @@ def attack(number: int, seed: int, store: Path, last: Path | None = None) -> lis
 
 
 def _watched(fuzzer: Fuzzer, i: int, last: Path | None) -> Wrong | None:
-    """Run one more command. With `last` it is noted there first, and what is wrong, or raised the peak of memory, is said
-    at once."""
+    """Run one more command. With `last` it is noted there first, and what is wrong, or raised the peak of memory, is
+    said at once."""
     command, before = fuzzer.command(), _peak()
     if last is not None:
         last.write_text(f"{i} {command!r}")
