@@ -44,16 +44,17 @@ EFFECT = re.compile(r"[−-]?[\d.,]*\d\s\[[^\]\s]+,\s[^\]\s]+\]")
 def main(folder: Path, names: Sequence[str]) -> None:
     """Publish these recipes; the file of verdicts is written once all of them are read."""
     store = Store(folder)
-    if all(claims_of(registered("recipe")[name], recorded(store), store).claims[0].scale == "paper" for name in names):
-        at_paper_scale(store, names)
+    every = {name: claims_of(registered("recipe")[name], recorded(store), store) for name in names}
+    if missing := [name for name, found in every.items() if found.run is None]:
+        sys.exit(f"{', '.join(missing)}: no complete run in {folder}")
+    if all(found.run is not None and found.run.scale == "paper" for found in every.values()):
+        at_paper_scale(store, every)
         return
     document = json.loads(RESULTS.read_text())
     before = {name: [c for c in document["claims"] if c["recipe"] == name] for name in registered("recipe")}
     after = dict(before)
-    for name in names:
-        found = claims_of(registered("recipe")[name], recorded(store), store)
-        if found.run is None:
-            sys.exit(f"{name}: no complete run in {folder}")
+    for name, found in every.items():
+        assert found.run is not None
         after[name] = as_rows(found)
         page = folder / "reports" / found.run.label / "index.html"
         write_report(store, [found_in(found.run, store)], page)
@@ -70,14 +71,12 @@ def main(folder: Path, names: Sequence[str]) -> None:
         rewrite(page, {name: (before[name], after[name]) for name in names})
 
 
-def at_paper_scale(store: Store, names: Sequence[str]) -> None:
+def at_paper_scale(store: Store, every: Mapping[str, Checked]) -> None:
     """Publish verdicts and rows of runs at the papers' own numbers."""
     document = json.loads(AT_PAPER_SCALE.read_text())
-    kept = [claim for claim in document["claims"] if claim["recipe"] not in names]
-    for name in names:
-        found = claims_of(registered("recipe")[name], recorded(store), store)
-        if found.run is None:
-            sys.exit(f"{name}: no complete run in {store.root}")
+    kept = [claim for claim in document["claims"] if claim["recipe"] not in every]
+    for name, found in every.items():
+        assert found.run is not None
         kept += as_rows(found)
         publish(registered("recipe")[name], store, ROOT / "results/paper")
         document["runs"][name] = {"scale": "paper", "seeds": found.seeds, "made": made(store, found.run)}

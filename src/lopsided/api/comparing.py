@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lopsided.api.curves import Curves, Ends, Ragged, direction_of, matched, ragged, require_told, values_of
-from lopsided.api.ends import copies, of_uneven_ends, same_runs, uneven
+from lopsided.api.ends import REMEDY, copies, of_uneven_ends, same_runs, uneven
 from lopsided.api.reaching import reaches
 from lopsided.api.scales import require_above, require_one_scale, require_scale
 from lopsided.api.verdict import Verdict
@@ -71,12 +71,12 @@ class Comparison:
             )
         self.metric, self.held, self.small, self.between, self.level = metric, held, small, between, level
         self.baseline, self.candidate, self.paired, said = matched(baseline, candidate, paired)
-        self.falling, direction = direction_of(metric, (baseline, candidate), falling)
-        self.direction = direction
+        self.direction = direction_of(metric, (baseline, candidate), falling)
+        self.falling = self.direction.falling
         same = same_runs(self.baseline, self.candidate) or "; ".join(
             filter(None, (copies(self.baseline), copies(self.candidate)))
         )
-        self.notes = tuple(filter(None, [*baseline.notes, *candidate.notes, said, same, direction]))
+        self.notes = tuple(filter(None, [*baseline.notes, *candidate.notes, said, same, self.direction.said]))
         require_one_scale(metric, (self.baseline, self.candidate))
 
     def faster(self, at: float, at_least: float = 1.0) -> Verdict:
@@ -172,7 +172,9 @@ class Comparison:
         if max(shares) >= (1e-9 if self.paired else 0.5) and max(shares) > 0:
             found = found._replace(effect=None, interval=(None, None), reason="diverged")
         apart = uneven((self.baseline, self.candidate))
-        return self._verdict(said, of_uneven_ends(found) if apart else found, self.finals(), apart)
+        if not apart:
+            return self._verdict(said, found, self.finals())
+        return self._verdict(said, of_uneven_ends(found), self.finals(), (*apart, REMEDY))
 
     def _ratio(self, said: str, at: float, test: Callable[[tuple[Times, Times]], Decision]) -> Verdict:
         """The decision on a ratio, with the names of the two arms in its unit."""
@@ -209,8 +211,6 @@ class Comparison:
         measured: from the difference and the spread, since the p-value of a few runs says little."""
         fewest = min(len(self.baseline.tracks), len(self.candidate.tracks))
         if claim.verdict != "inconclusive" or claim.equivalence or claim.effect is None:
-            return ""
-        if claim.reason == "ends":
             return ""
         if claim.reason == "grid":
             return "evaluations lie too far apart: between them, either side may be the faster one"

@@ -11,17 +11,18 @@ from lopsided.core.errors import InputError
 from lopsided.core.telling import counted
 from lopsided.stats.crossing import Track
 from lopsided.stats.signflip import FEWEST
-from lopsided.stats.times import falls, rises, turned
+from lopsided.stats.times import falls_by_name
 
 TOGETHER = 0.75
-"""Share of runs that have to move the same way, for that to be taken for learning."""
+"""Share of runs that have to move the same way, for that to be taken for learning: of flat noise a half do."""
 UNTOLD = "neither its name nor its curves say whether it falls or rises with learning"
 LITTLE = 0.1
 """A correlation of paired members below this is said to be none."""
 
 
 WHOLE = 0.98
-"""Share of an arm's longest run from which on a run counts as one that was trained to the end."""
+"""Share of an arm's longest run from which on a run counts as one that was trained to the end. At 0.92, equal arms
+whose loss still fell were "contradicted" (tests/faults/test_fifth_trial.py)."""
 Ends = Literal["alike", "own"]
 """Whether the runs of an arm should be of one length, or end by a rule of their own (early stopping)."""
 
@@ -158,24 +159,35 @@ def _uncorrelated(a: Ragged, b: Ragged) -> str:
     return f"paired, though last values of one seed hardly go together (r = {r:.2f})" if r < LITTLE else ""
 
 
-def direction_of(metric: str, arms: Sequence[Ragged], falling: bool | None) -> tuple[bool, str]:
-    """Whether the metric falls with learning, and what to say where its name does not tell."""
+class Direction(NamedTuple):
+    """Which way a metric moves with learning."""
+
+    falling: bool
+    said: str = ""
+    """What was assumed, in words."""
+    told: bool = True
+    """Whether its name, its curves or somebody says so."""
+
+
+def direction_of(metric: str, arms: Sequence[Ragged], falling: bool | None) -> Direction:
+    """Which way the metric moves: as was said, as its name says, or as most curves do."""
     known = next((each for each in (falling, *(arm.falling for arm in arms)) if each is not None), None)
     if known is not None:
-        return known, ""
-    if not turned(metric) and (falls(metric) or rises(metric)):
-        return falls(metric), ""
+        return Direction(known)
+    if (named := falls_by_name(metric)) is not None:
+        return Direction(named)
     moves = np.array([track.value[-1] - track.value[0] for arm in arms for track in arm.tracks])
     down, up = float(np.mean(moves < 0)), float(np.mean(moves > 0))
     if max(down, up) < TOGETHER:
-        return down > up, f"{metric}: {UNTOLD}"
-    return down > up, f"{metric} {'falls' if down > up else 'rises'} in these curves, which is taken for learning"
+        return Direction(down > up, f"{metric}: {UNTOLD}", told=False)
+    way = "falls" if down > up else "rises"
+    return Direction(down > up, f"{metric} {way} in these curves, which is taken for learning")
 
 
-def require_told(said: str) -> None:
+def require_told(direction: Direction) -> None:
     """Raise `InputError` where nothing tells which way a metric moves with learning."""
-    if UNTOLD in said:
-        raise InputError(f"compare: {said}; say it: falling=True or False (--direction falls or rises)")
+    if not direction.told:
+        raise InputError(f"compare: {direction.said}; say it: falling=True or False (--direction falls or rises)")
 
 
 def values_of(name: str, values: Any) -> np.ndarray:

@@ -10,13 +10,12 @@ from lopsided.api.curves import WHOLE, Ragged
 from lopsided.core.telling import counted
 from lopsided.stats.verdict import Decision
 
-ENDS = "ask for a goal (at), leave short runs out, or say that a rule of their own ended them (ends: own)"
+REMEDY = "ask for a goal (at), leave short runs out, or say that a rule of their own ended them (ends: own)"
 
 
 def uneven(arms: Sequence[Ragged]) -> tuple[str, ...]:
-    """What is said of arms whose runs end at different places; nothing where they do not."""
-    said = tuple(filter(None, (arm.uneven for arm in arms))) or _apart(arms)
-    return (*said, ENDS) if said else ()
+    """Say which runs are shorter than others of their arm, or which arm's than another's; () if all are of one length."""
+    return tuple(filter(None, (arm.uneven for arm in arms))) or _apart(arms)
 
 
 def _apart(arms: Sequence[Ragged]) -> tuple[str, ...]:

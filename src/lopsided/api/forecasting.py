@@ -105,7 +105,7 @@ def forecast(
         if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
             raise InputError(f"forecast: {name} = {value!r}: a number")
     arm = ragged(others)
-    down = direction_of(metric, [arm], falling)[0]
+    down = direction_of(metric, [arm], falling).falling
     require_scale(float(at), metric, [arm])
     times = crossings(arm.tracks, float(at), down)
     # A run that diverged before tells nothing of one that has not.

@@ -16,7 +16,7 @@ import numpy as np
 
 from lopsided.api.comparing import Comparison
 from lopsided.api.curves import WHOLE, Ragged, direction_of
-from lopsided.api.ends import ENDS, uneven
+from lopsided.api.ends import uneven
 from lopsided.api.runs import Runs
 from lopsided.api.verdict import Verdict
 from lopsided.core.errors import InputError
@@ -76,7 +76,7 @@ class Looks:
         first = [_first(side, looks[number - 1]) for side in sides]
         compared = Comparison(first[0], first[1], p["metric"], None, p["paired"], small=False, level=level)
         found = (compared.better() if p["at"] is None else compared.faster(p["at"])).claim
-        said = "; ".join(_unfinished(first, p["metric"], p["at"], found.reason == "ends"))
+        said = "; ".join(_unfinished(first, p["metric"], p["at"]))
         if said:  # the look is not taken: it would be spent on runs that are still going on
             raise InputError(f"{self.path}: look {number} takes whole runs; {said}")
         return replace(found, look=Look(number, len(looks), looks[number - 1], level))
@@ -177,12 +177,12 @@ def looks(
     return Looks(path, plan)
 
 
-def _unfinished(sides: Sequence[Ragged], metric: str, at: float | None, apart: bool) -> list[str]:
+def _unfinished(sides: Sequence[Ragged], metric: str, at: float | None) -> list[str]:
     """Which runs may yet change what a look finds: last values of runs of different length; of a goal, runs that have
     not reached it and end before the longest one."""
     if at is None:
-        return [note for note in uneven(sides) if note != ENDS] if apart else []
-    falling = direction_of(metric, sides, None)[0]
+        return list(uneven(sides))
+    falling = direction_of(metric, sides, None).falling
     longest = max(float(track.axis[-1]) for side in sides for track in side.tracks)
     said = []
     for side in sides:

@@ -94,7 +94,7 @@ def plan(
     if not 0.05 < power < 1:
         raise InputError(f"plan: power = {power}; valid is a probability between 0.05 and 1")
     sides = [_curves(each, diverged) for each in (pilot, candidate) if each is not None]
-    direction, _ = direction_of(metric, sides, falling)
+    direction = direction_of(metric, sides, falling).falling
     if len(sides) == 2:
         sides = _by_seed(sides[0], sides[1])
     values = [_values(side, at, direction, metric) for side in sides]

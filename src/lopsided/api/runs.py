@@ -109,7 +109,7 @@ class Runs:
             for task in tasks
             for arm in having.where(lambda run, task=task: run.task == task).arms
         ]
-        return direction_of(metric, curves, None)[0]
+        return direction_of(metric, curves, None).falling
 
     def compare(
         self,
@@ -135,8 +135,8 @@ class Runs:
         from lopsided.api.reaching import reaches
 
         curves = self.curves(arm, metric, axis)
-        falling, said = direction_of(metric, [curves], None)
-        return reaches(curves, at, metric, falling, level, tuple(filter(None, [*curves.notes, said])))
+        way = direction_of(metric, [curves], None)
+        return reaches(curves, at, metric, way.falling, level, tuple(filter(None, [*curves.notes, way.said])))
 
     def against(
         self,
@@ -238,16 +238,23 @@ def named(runs: Iterable[Run], notes: Sequence[str], settings: Sequence[str] = (
         if run.seed is not None:
             own = (run.config.get(name) for name in settings)
             seen.setdefault((run.arm, run.seed, run.task, *own), []).append(run.source)
-    for arm in dict.fromkeys(run.arm for run in every):
-        for name in settings:
-            values = list(dict.fromkeys(str(run.config.get(name)) for run in every if run.arm == arm))
-            if len(values) > 1:
-                which = ", ".join(values[:4]) + (", …" if len(values) > 4 else "")
-                said.append(f"{arm}: runs of {len(values)} values of {name} ({which}) are taken together, unless it is "
-                            f"swept (--sweep {name}; .best({name!r}, ...))")  # fmt: skip
+    said += pooled(every, settings)
     twice = {key: files for key, files in seen.items() if len(files) > 1}
     if twice:
         (arm, seed, *_), files = next(iter(twice.items()))
         where = " and ".join(files[:2])
         said.append(f"{len(twice)} seeds come more than once in an arm, {seed} of {arm!r} in {where}: not paired")
     return Runs(every, tuple(said))
+
+
+def pooled(runs: Sequence[Run], settings: Sequence[str]) -> list[str]:
+    """A note for each arm that has runs of several values of a setting: they are taken together."""
+    said = []
+    for arm in dict.fromkeys(run.arm for run in runs):
+        for name in settings:
+            values = list(dict.fromkeys(str(run.config.get(name)) for run in runs if run.arm == arm))
+            if len(values) > 1:
+                which = ", ".join(values[:4]) + (", …" if len(values) > 4 else "")
+                said.append(f"{arm}: runs of {len(values)} values of {name} ({which}) are taken together, unless it is "
+                            f"swept (--sweep {name}; .best({name!r}, ...))")  # fmt: skip
+    return said

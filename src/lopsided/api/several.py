@@ -73,7 +73,7 @@ def table(runs: Runs, metric: str, at: float | None, axis: str) -> list[dict[str
     every = {
         arm: runs.curves(arm, metric, axis) for arm in runs.arms if any(metric in r.metrics for r in runs.arms[arm])
     }
-    falling, _ = direction_of(metric, list(every.values()), None)
+    falling = direction_of(metric, list(every.values()), None).falling
     rows = []
     for arm, curves in every.items():
         # A run that diverged ended worse than all others: with more than half of them there is no median.

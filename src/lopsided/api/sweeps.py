@@ -5,28 +5,31 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from lopsided.api.curves import direction_of
+from lopsided.api.runs import Runs, pooled
 from lopsided.core.errors import InputError
 from lopsided.logs.run import Run
 from lopsided.stats.crossing import crossings
 from lopsided.stats.selection import FOLDS, Score, score
 
-if TYPE_CHECKING:
-    from lopsided.api.runs import Runs
-
 
 def best(runs: Runs, over: str | Sequence[str], metric: str, at: float | None, axis: str) -> Runs:
     """See `Runs.best`."""
+    names = [over] if isinstance(over, str) else list(over)
+    found, before = _best(runs, names, metric, at, axis), pooled(runs.all, names)
+    return replace(found, notes=tuple(note for note in found.notes if note not in before))
+
+
+def _best(runs: Runs, names: list[str], metric: str, at: float | None, axis: str) -> Runs:
     if runs.tasks:  # a best setting for each task
-        of = [best(runs.of(task), over, metric, at, axis) for task in runs.tasks]
+        of = [_best(runs.of(task), names, metric, at, axis) for task in runs.tasks]
         read = len(runs.notes)
         said = [f"{task}: {note}" for task, own in zip(runs.tasks, of, strict=True) for note in own.notes[read:]]
         return replace(runs, all=tuple(run for own in of for run in own.all), notes=(*runs.notes, *said))
-    names = [over] if isinstance(over, str) else list(over)
     found: list[Run] = []
     notes: list[str] = []
     arms = list(runs.arms)
@@ -80,7 +83,7 @@ def _choice(
         if not mine:
             continue
         curves = replace(runs, all=mine).curves(mine[0].arm, metric, axis)
-        falling, _ = direction_of(metric, [curves], None)
+        falling = direction_of(metric, [curves], None).falling
         final = np.where(np.isnan(curves.final), np.inf if falling else -np.inf, curves.final)
         goal = float(np.inf if not falling else -np.inf) if at is None else at
         scores[setting] = score(crossings(curves.tracks, goal, falling), final, more_is_better=not falling)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from lopsided.api.comparing import Comparison
-from lopsided.api.ends import of_uneven_ends, uneven
+from lopsided.api.ends import REMEDY, of_uneven_ends, uneven
 from lopsided.api.verdict import Verdict
 from lopsided.core.errors import InputError, unknown
 from lopsided.stats import stratified
@@ -47,7 +47,7 @@ def over_tasks(
         where = f"the median is better in {ahead} of {len(tasks)} tasks"
         ends = [note for task, c in each.items() for note in _named(task, uneven((c.baseline, c.candidate)))]
         if ends:
-            decision, notes = of_uneven_ends(decision), [*notes, *dict.fromkeys(ends)]
+            decision, notes = of_uneven_ends(decision), [*notes, *dict.fromkeys(ends), REMEDY]
     else:
         goals = _goals(at, tasks)
         times = [found.times(goals[task]) for task, found in each.items()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -118,7 +117,6 @@ def compare(
     chosen = metric_of(runs, metric)
     if sweep:
         runs = runs.best(sweep, chosen, at, axis)
-        runs = replace(runs, notes=tuple(n for n in runs.notes if "are taken together, unless it is swept" not in n))
     data, verdicts = judged(runs, Question(chosen, at, axis, baseline, target, between, rank, plan, looks))
     if output is not None:
         from lopsided.report.compare_page import write_comparison

@@ -118,8 +118,8 @@ def run(
 
 
 def _tested_before(asked: RecipeRun, store: Store) -> str:
-    """That claims were tested with fewer seeds of this run before: whoever adds seeds until a verdict pleases is wrong
-    more often than a test promises."""
+    """A sentence if this run's claims were tested with fewer seeds before; otherwise "". Whoever adds seeds until a
+    verdict pleases is wrong more often than a test promises."""
     from lopsided.study import manifest
 
     before = manifest.read(store, asked.label)
@@ -134,7 +134,7 @@ def _tested_before(asked: RecipeRun, store: Store) -> str:
 
 
 def _replaces(asked: RecipeRun, store: Store) -> str:
-    """That the report of a run that this folder has is about to be one of fewer seeds, or of other specs."""
+    """A sentence if the folder's report is about to become one of fewer seeds, or of other specs; otherwise ""."""
     from lopsided.study import manifest
 
     before = manifest.read(store, asked.label)

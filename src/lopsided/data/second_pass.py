@@ -6,7 +6,7 @@ import warnings
 
 
 class SecondPass:
-    """Something that is read from its beginning to its end, and perhaps again by a loop over epochs."""
+    """Mixin for samplers: warns when a loop over epochs iterates the sampler a second time."""
 
     _through = 0
 

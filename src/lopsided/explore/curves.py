@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from lopsided.explore.runs import Placed, text_of
-from lopsided.stats.times import Times, median, rises, time_to_learn
-from lopsided.stats.times import falls as falling
+from lopsided.stats.times import Times, falls_by_name, median, time_to_learn
 from lopsided.store.mirror import Mirror
 
 OWN = {"distinct": "distinct_samples", "seconds": "seconds"}
@@ -124,8 +123,8 @@ def _curves(arm: Placed, rows: Mapping[str, np.ndarray], metric: str) -> Curves:
 def falls(found: Sequence[Curves], metric: str) -> bool:
     """Whether the metric gets smaller with learning: as its name says, or if that says nothing, as it does in most
     arms. (An accuracy that falls has not learned.)"""
-    if rises(metric) or falling(metric):
-        return falling(metric) and not rises(metric)
+    if (named := falls_by_name(metric)) is not None:
+        return named
     ends = [curves.band()[0][[0, -1]] for curves in found]
     return sum(first > last for first, last in ends) * 2 > len(ends)
 

@@ -20,7 +20,8 @@ class Placed(NamedTuple):
     """The spec as JSON."""
     at: Mapping[str, Any]
     seeds: int | None = None
-    """Seeds of its run, from 0 on; the folder may hold more. None: all that there are."""
+    """How many seeds the run has, numbered from 0; other runs in the folder may have more of the same spec. None: take
+    every seed in the folder."""
 
 
 class Run(NamedTuple):

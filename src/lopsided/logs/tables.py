@@ -93,8 +93,8 @@ def _apart(
 
 
 EARLY = 0.1
-"""Share of the steps so far: a log that goes back behind it was not resumed from a checkpoint, its counter began again.
-"""
+"""Share of the largest step so far. A log that jumps back below this share was not resumed from a checkpoint: its step
+counter began again."""
 
 
 def _points(steps: Any, values: Any, seconds: Any, metric: str, path: Path, notes: list[str]) -> Points:

@@ -18,7 +18,7 @@ class AnytimeSGD(Optimizer):
     constant between the steps at which t + hold doubles, and falls by 2^power there."""
 
     name: Literal["anytime-sgd"] = "anytime-sgd"
-    schedule: Literal["power"] = "power"
+    schedule: Literal["power"] = "power"  # `core.optimizer.falls` asks every optimizer whether its rate falls
     hold: Annotated[TracedFloat, Field(ge=1, le=1e9)] = 1000.0
     power: Annotated[TracedFloat, Field(ge=0, le=1)] = 0.5
     doubling: bool = False

@@ -106,6 +106,11 @@ def falls(metric: str) -> bool:
     return any(word in FALLING or re.search("(loss|losses|error|errors)$", word) for word in low if word != "gloss")
 
 
+def falls_by_name(metric: str) -> bool | None:
+    """Whether the name says that the metric gets smaller as a network learns; None where it says nothing."""
+    return falls(metric) if (falls(metric) or rises(metric)) and not turned(metric) else None
+
+
 def time_to_reach(axis: np.ndarray, metric: str, values: np.ndarray, at: float) -> Times:
     """`time_to_learn` by the name of the metric, see `falls`. Nobody reaches a value that is not finite."""
     if not np.isfinite(at):

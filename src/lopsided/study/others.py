@@ -51,7 +51,8 @@ def with_seeds(store: Store, manifests: Sequence[Manifest]) -> list[tuple[OtherA
 
 
 def arm_rows(store: Store, manifests: Sequence[Manifest]) -> list[ArmRow]:
-    """Rows of the table `arms`, one for each spec that no manifest has; `seeds` is one above the last of its own."""
+    """Rows of the table `arms` for specs that no recorded run has. The column `seeds` is a spec's largest seed plus
+    one, so that `seed < seeds` selects all of its members."""
     return [
         ArmRow(arm.name, OTHERS, "", OTHERS, (), seeds[-1] + 1, arm.digest, arm.coordinates)
         for arm, seeds in with_seeds(store, manifests)
