@@ -14,7 +14,7 @@ REMEDY = "ask for a goal (at), leave short runs out, or say that a rule of their
 
 
 def uneven(arms: Sequence[Ragged]) -> tuple[str, ...]:
-    """Say which runs are shorter than others of their arm, or which arm's than another's; () if all are of one length."""
+    """Say which runs are shorter than others of their arm, or which arm is shorter; () if all are of one length."""
     return tuple(filter(None, (arm.uneven for arm in arms))) or _apart(arms)
 
 
