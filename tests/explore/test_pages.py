@@ -48,7 +48,7 @@ def test_arms_have_the_recipe_s_coordinates(folder):
     found = folder.runs["set-size-smoke"]
     planned = registered("recipe")["set-size"].arms_at("smoke")
     assert {arm.name: dict(arm.at) for arm in found.arms} == {name: dict(a.coordinates) for name, a in planned.items()}
-    assert found.threshold == registered("recipe")["set-size"].threshold
+    assert found.threshold == registered("recipe")["set-size"].goal
     (other,) = folder.runs[OTHERS].arms
     assert other.digest == Spec.parse(PARITY).content_hash()
 

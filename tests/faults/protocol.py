@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
-import threading
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -110,7 +109,7 @@ class World:
     def act(self, state: State, process: Process) -> State:
         """The next moment of a process's life."""
         store, self.now = self.put(state), process
-        work = worker._Work(store, self.members, None, DEFAULT, threading.Event(), None)
+        work = worker._Work(store, self.members, DEFAULT)
         return self.take(state, getattr(self, f"_{process.phase}")(work, store, process))
 
     def _new(self, work: Any, store: Store, process: Process) -> Process:

@@ -9,9 +9,7 @@ import lopsided as lop
 import lopsided.data as ld
 from lopsided.core.spec import Spec
 from lopsided.explore import curves, runs
-from lopsided.explore.folder import Folder
 from lopsided.stats.race import better
-from lopsided.store.parts import Store
 from lopsided.study.overrides import value_of
 from tests.conftest import PARITY
 from tests.faults.test_doors import command
@@ -34,32 +32,11 @@ def falling(seed, less=0.0):
     return [2 * np.exp(-s / 400) + 0.01 * seed - less for s in STEPS]
 
 
-def test_the_explorer_draws_the_seeds_of_the_run(tmp_path):
-    """Another run of the same specs had more seeds: a table mixed arms of 6 and 4."""
-    command_run = ("run", "dense-parity", "--scale", "smoke", "--out", tmp_path)
-    import contextlib
-    import io
-
-    from lopsided.cli import main
-
-    for words in (("--seeds", "3"), ("--seeds", "2", "--set", "optimizer.lr=0.5")):
-        with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
-            main([*map(str, command_run), *words])
-    folder = Folder(tmp_path)
-    folder.mirror.refresh()
-    from lopsided.study.manifest import recorded
-
-    for manifest in recorded(Store(tmp_path)):
-        run = runs.of_manifest(manifest)
-        for each in curves.read(folder.mirror, run.arms, "test/accuracy"):
-            assert each.seeds.tolist() == list(range(manifest.seeds)), manifest.label
-    folder.mirror.close()
-
-
 def test_an_accuracy_that_falls_has_not_learned():
     arm = runs.Placed("arm", "0", {}, {})
     steps = np.array([10, 20])
-    found = curves.Curves(arm, np.arange(2), steps, steps, {}, np.array([[0.4, 0.3], [0.5, 0.2]]))
+    values = np.array([[0.4, 0.3], [0.5, 0.2]])
+    found = curves.Curves(arm, np.arange(2), steps, steps, {}, values, np.zeros(2, bool))
     assert not curves.falls([found], "test/accuracy")
     assert curves.falls([found], "test/loss")
     assert curves.falls([found], "norm/ratio")  # whose name says nothing

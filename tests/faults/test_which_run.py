@@ -52,7 +52,7 @@ def test_runs_are_named_by_what_was_changed(out):
     assert "set-size-smoke" in titles
     assert "set-size-smoke, steps=24, every=8" in titles
     assert any(": lr=0.25" in title for title in titles)
-    assert manifest.title_of("state-tracking", "laptop", ["task.group=D5", "task.hops=2"]) == (
+    assert manifest.title_of("state-tracking", "laptop", ["task.group=D5", "task.hops=2"], []) == (
         "state-tracking, group=D5, hops=2"
     )
 

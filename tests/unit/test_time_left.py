@@ -1,12 +1,16 @@
 """How much time a run says that it needs."""
 
-import time
 from types import SimpleNamespace
 
 import pytest
 
+from lopsided.core.execution import DEFAULT
 from lopsided.core.spec import Spec
-from lopsided.work.jobs import effort, wanted_members
+from lopsided.store.leases import Leases
+from lopsided.store.parts import Store
+from lopsided.work.jobs import cut, effort, wanted_members
+from lopsided.work.rows import member_id
+from lopsided.work.time_left import TimeLeft
 from lopsided.work.worker import _Work
 from tests.conftest import PARITY
 
@@ -15,13 +19,42 @@ def test_a_job_that_is_slower_than_the_others_is_judged_by_its_own_speed():
     """Jobs of full batches took 20 times as long an operation as those before: "2 min left" stood for 20 minutes."""
     members = wanted_members([Spec.parse(PARITY)], 4)
     whole, steps = effort(members), members[0].spec.steps
-    run = object.__new__(_Work)
-    run.own_effort, run.backlog = 10 * whole, 2 * whole  # ten such jobs took 10 s
-    run.computing, run.compiling, run.jobs_done, run.jobs_left = 10.0, 0.0, 10, 2
-    run.began, run.progress = time.perf_counter(), None
-    run.in_hand = (SimpleNamespace(seconds=20.0), 0.0)  # a half of this one took 20 s
-    left = run._show(members, steps // 2, 0, None)
+    left = TimeLeft(members)
+    left.own_effort, left.computing, left.jobs_done = 10 * whole, 10.0, 10  # ten such jobs took 10 s
+    left.look(2 * whole, 2, 1)
+    left.in_hand = (SimpleNamespace(seconds=20.0), 0.0)  # a half of this one took 20 s
     speed = 30 / 10.5
-    assert left == pytest.approx(20 + 2 * speed)
-    run.in_hand = (SimpleNamespace(seconds=1.0), 0.0)  # after a second, its own speed is not known yet
-    assert run._show(members, steps // 2, 0, None) == pytest.approx(2.5 * 11 / 10.5)
+    assert left.after(members, steps // 2, 0).seconds == pytest.approx(20 + 2 * speed)
+    left.in_hand = (SimpleNamespace(seconds=1.0), 0.0)  # after a second, its own speed is not known yet
+    assert left.after(members, steps // 2, 0).seconds == pytest.approx(2.5 * 11 / 10.5)
+
+
+def test_processes_share_what_is_left():
+    """`status` said twice what the command line's own clock did when two workers trained: each counted all jobs as its
+    own, those that the other one had in hand as well."""
+    members = wanted_members([Spec.parse(PARITY)], 4)
+    whole, steps = effort(members), members[0].spec.steps
+    left = TimeLeft(members)
+    left.look(5 * whole, 5, 2)  # another process is at the first step of one of the five
+    left.in_hand = (SimpleNamespace(seconds=10.0), 0.0)
+    assert left.after(members, steps // 2, 0).seconds == pytest.approx((10 + 4.5 * 20) / 2)
+    left.look(whole / 4, 0, 2)  # the other one is nearly done: this job decides
+    assert left.after(members, steps // 2, 0).seconds == pytest.approx(10)
+
+
+def test_a_job_that_another_process_trains_counts_by_the_steps_to_come(tmp_path):
+    store = Store(tmp_path / "store")
+    store.require_writable()
+    members = wanted_members([Spec.parse(PARITY)], 6)
+    jobs = cut(members, 2)
+    leases = Leases(store.root)
+    with leases.lock():
+        lease = leases.take("a" * 16, [member_id(m) for m in jobs[0]], members[0].spec.steps)
+        leases.write(lease._replace(step=members[0].spec.steps // 2))
+    with leases.hold(lease):
+        run = _Work(store, members, DEFAULT)
+        job, mine, _ = run._lease(jobs)
+    assert job == jobs[1]
+    assert mine is not None
+    assert run.time.backlog == pytest.approx(1.5 * effort(jobs[0]))
+    assert run.time.jobs_left == 2

@@ -93,8 +93,12 @@ def ragged(curves: Curves | Ragged, diverged: Literal["nan"] | None = None) -> R
         infinite = np.flatnonzero(np.isinf(row))
         row = row[: infinite[0]] if infinite.size else row
         known = np.flatnonzero(np.isfinite(row))
-        if not known.size:
+        if not known.size and not infinite.size:
             raise InputError(f"compare: run {number} of {curves.name!r} has no value")
+        if not known.size:  # it diverged before it was evaluated
+            tracks.append(Track(curves.axis[:1], np.array([np.nan]), True, float(curves.axis[-1])))
+            lost += 1
+            continue
         last = int(known[-1])
         short = last < len(row) - 1
         missing, ended = missing + last + 1 - len(known), ended + (short and not infinite.size)

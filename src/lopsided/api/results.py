@@ -105,8 +105,10 @@ class Results(StoredResults):
 
 
 def curves_of(arm: Arm, metric: str, axis: str) -> Curves:
-    """An arm's curves along `samples`, `steps` or `distinct`."""
-    return Curves(arm.name, arm.along(axis), arm.metric(metric), axis, arm.seeds)
+    """An arm's curves along `samples`, `steps` or `distinct`; infinite from where a member diverged."""
+    values = arm.metric(metric)
+    lost = np.isnan(values) & np.asarray(arm.diverged)[:, None]
+    return Curves(arm.name, arm.along(axis), np.where(lost, np.inf, values), axis, arm.seeds)
 
 
 def _needed(module: str, method: str) -> Any:

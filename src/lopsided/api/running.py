@@ -67,22 +67,26 @@ def run(
 
 def load(
     arms: Mapping[str, Spec] | Spec | str | Path | Store,
-    seeds: int | Sequence[int] = 8,
+    seeds: int | Sequence[int] | None = None,
     out: str | Path | Store = FOLDER,
     *,
     recipe: str | None = None,
 ) -> Results:
-    """Results that are complete in the folder `out`; nothing is trained. Raises `InputError` if a member is missing.
+    """Results that are complete in the folder `out`, of 8 seeds if nothing is said; nothing is trained. Raises
+    `InputError` if a member is missing.
 
     Given a folder in place of `arms`, and the name of a `recipe` (or of a run, as `lopsided status` gives it), the
     results of what the command line ran there: `lop.load("lopsided-runs", recipe="state-tracking")`; of what Python
-    programs trained there, `recipe="members of no recipe"`.
+    programs trained there, `recipe="members of no recipe"`. Such a run has its own seeds. The name of a recipe stands
+    for its newest complete run with nothing changed by hand; where there are several, stderr says which one was taken.
     """
     if isinstance(arms, str | Path | Store):
+        if seeds is not None:
+            raise InputError("load: `seeds` goes with specs; a recorded run has its own (`results[arm].seeds`)")
         return _of_run(arms if isinstance(arms, Store) else Store(arms), recipe)
     if recipe is not None:
         raise InputError("load: `recipe` goes with a folder, lop.load(folder, recipe=...), not with specs")
-    named, seeds = _named(arms), _seeds(seeds)
+    named, seeds = _named(arms), _seeds(8 if seeds is None else seeds)
     store = out if isinstance(out, Store) else Store(out)
     found = stored.load(store, "library", "library", named, dict.fromkeys(named, seeds))
     if found is None:
@@ -117,6 +121,8 @@ def _of_run(store: Store, recipe: str | None) -> Results:
         grown, found = run.grown(store.as_of_now())
         if found is not None:
             _say_mixed(grown.arms, store)
+            if others := [each.title for each in chosen if each is not run]:
+                tell(f"load: {recipe!r} is {run.title!r} here; other runs of that name: {', '.join(others)}")
             return of_stored(found)
     raise InputError(f"load: {recipe!r} is not complete in {str(store.root)!r}; `lopsided run` goes on with it")
 

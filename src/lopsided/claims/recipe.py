@@ -46,8 +46,9 @@ class Recipe:
     shown: Callable[[Results], Sequence[str]] | None = None
     """Names of the arms that tables list; without it all, those of a sweep at their best settings."""
     metric: str = "test/accuracy"
-    threshold: float = 0.95
-    """An arm has learned when `metric` reaches this, where its spec has no rule of its own (`until`)."""
+    threshold: float | None = None
+    """An arm has learned when `metric` reaches this, where its spec has no rule of its own (`until`). None: 0.95 of an
+    accuracy, and infinity of anything else; nobody reaches that, so tables have no times to learn."""
     least_evaluations: int = 2
     """With fewer evaluations than this in any arm, no claim is decided and plain curves are drawn."""
     least_seeds: int = 1
@@ -61,7 +62,7 @@ class Recipe:
         for name in ("arms", "figure"):
             self._require(name, callable(getattr(self, name)), "a function")
         self._require("shown", self.shown is None or callable(self.shown), "a function or None")
-        self._require("threshold", isinstance(self.threshold, (int, float)), "a number")
+        self._require("threshold", isinstance(self.threshold, (int, float, type(None))), "a number or None")
         claims = self.claims if isinstance(self.claims, Sequence) else [None]
         self._require("claims", all(isinstance(each, Statement) for each in claims), "a list of Statements")
         assumed = self.assumptions if isinstance(self.assumptions, Sequence) else [None]
@@ -71,6 +72,13 @@ class Recipe:
         self._require("scales", known, f"(seeds, seconds) or (seeds,) for some of {', '.join(SCALES)}")
         object.__setattr__(self, "scales", {name: Scale(*cost) for name, cost in scales.items()})
         object.__setattr__(self, "paper", PAPERS.get(self.paper, self.paper))
+
+    @property
+    def goal(self) -> float:
+        """What `metric` reaches in an arm that has learned; infinity where nothing is said."""
+        if self.threshold is not None:
+            return self.threshold
+        return 0.95 if self.metric.lower().endswith("accuracy") else inf
 
     def _require(self, field: str, sound: bool, valid: str) -> None:
         if not sound:

@@ -141,8 +141,8 @@ def query(sql: str, directory: Path | None = None, /, *, out: Out = OUT, as_json
     ----------
     sql
         One SELECT. A median of a run's last accuracies: "SELECT arm, median(last) FROM (SELECT arm, spec, seed,
-        max_by(value, step) AS last FROM rows JOIN arms USING (spec) WHERE run = 'tour-laptop' AND seed < seeds AND
-        metric = 'test/accuracy' GROUP BY ALL) GROUP BY arm".
+        coalesce(last(value ORDER BY step), 0) AS last FROM rows JOIN arms USING (spec) WHERE run = 'tour-laptop' AND
+        seed < seeds AND metric = 'test/accuracy' GROUP BY ALL) GROUP BY arm".
     directory
         Folder of the store, as --out.
     """

@@ -37,6 +37,7 @@ class Curves:
     own: Mapping[str, np.ndarray]
     """`distinct` and `seconds`, (M, T): members of one arm may differ in them."""
     values: np.ndarray  # (M, T), NaN where nothing is known
+    diverged: np.ndarray  # (M,) bool
 
     def axis(self, name: str) -> np.ndarray:
         """(T,) for a picture of all members: their mean where they differ."""
@@ -62,12 +63,12 @@ def read(mirror: Mirror, arms: Sequence[Placed], metric: str, ended: bool = True
     """The curves of those arms that have rows; `ended`: of members that have reached their end."""
     found = mirror.rows([arm.digest for arm in arms], metric, ended)
     read = [
-        (arm, _of_run(arm, found[arm.digest]) if ended else found[arm.digest]) for arm in arms if arm.digest in found
+        (arm, of_run(arm, found[arm.digest]) if ended else found[arm.digest]) for arm in arms if arm.digest in found
     ]
     return [_curves(arm, rows, metric) for arm, rows in read if len(rows["seed"])]
 
 
-def _of_run(arm: Placed, rows: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+def of_run(arm: Placed, rows: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
     """The rows of the seeds that the arm's run has: another run of the same specs may have more."""
     if arm.seeds is None:
         return rows
@@ -115,9 +116,11 @@ def _curves(arm: Placed, rows: Mapping[str, np.ndarray], metric: str) -> Curves:
         found = np.take_along_axis(found, kept, axis=1)
         return np.where(unknown, np.nan, found)
 
+    diverged = np.zeros(len(seeds), bool)
+    diverged[member[np.asarray(rows["diverged"], bool)]] = True
     own = {name: matrix(np.asarray(rows[key], float)) for name, key in OWN.items()}
     samples = np.bincount(at, weights=np.asarray(rows["samples"], float)) / np.bincount(at)
-    return Curves(arm, seeds, steps, samples, own, matrix(value))
+    return Curves(arm, seeds, steps, samples, own, matrix(value), diverged)
 
 
 def falls(found: Sequence[Curves], metric: str) -> bool:

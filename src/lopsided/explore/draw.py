@@ -79,9 +79,10 @@ def lines(
         if len(curves.seeds) > 1 and len(found) <= MOST_BANDS:
             bands.append({**edge, "x": x, "y": high})
             bands.append({**edge, "x": x, "y": low, "fill": "tonexty", "fillcolor": _faint(colour)})
-        said = f"%{{y:.4g}} at %{{x:,.6~g}} ({len(curves.seeds)} members)"
+        said = f"%{{y:.4g}} at %{{x:,.6~g}} (%{{customdata}} of {len(curves.seeds)} members)"
         stroke = {"color": colour, "width": 2, "dash": dash}
-        medians.append({**shared, "x": x, "y": middle, "line": stroke, "hovertemplate": said})
+        known = np.isfinite(curves.values).sum(0)  # a diverged member has no loss
+        medians.append({**shared, "x": x, "y": middle, "line": stroke, "hovertemplate": said, "customdata": known})
     for trace in (*bands, *medians):  # medians lie on top
         figure.add_scatter(**trace)
     return _laid_out(figure, AXES[axis], METRIC_LABEL.get(metric, metric), log)

@@ -6,7 +6,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from lopsided.core.errors import StoreError
+from lopsided.core.errors import InputError, StoreError
+from lopsided.core.spec import Spec
 from lopsided.core.telling import tell
 from lopsided.explore.curves import Reader
 from lopsided.explore.runs import Run, of_manifest, of_others
@@ -15,6 +16,7 @@ from lopsided.store.parts import Store
 from lopsided.store.status import folder_status
 from lopsided.study.manifest import recorded
 from lopsided.study.others import members
+from lopsided.study.own_code import code_versions, digests_of, versions_text
 
 LOOK_SECONDS = 2.0
 """Pause between two looks at the folder."""
@@ -34,6 +36,7 @@ class Folder:
         """Why the last look failed, if it did."""
         self._runs: dict[str, Run] = {}
         self._manifests: Any = None
+        self._mixed: dict[str, tuple[str, Any]] = {}
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
@@ -48,6 +51,22 @@ class Folder:
         if self._thread.is_alive():
             self._thread.join()
         self.mirror.close()
+
+    def mixed(self, run: Run) -> str:
+        """What to say if the rows of a run come from several versions of the code; empty where they come from one."""
+        key = run.label, self.mirror.version
+        if self._mixed.get(run.label, ("", None))[1] != key:
+            self._mixed[run.label] = self._say_mixed(run), key
+        return self._mixed[run.label][0]
+
+    def _say_mixed(self, run: Run) -> str:
+        now = self.store.as_of_now()
+        try:
+            versions = code_versions([Spec.parse(dict(arm.spec)) for arm in run.arms], now)
+        except InputError:  # somebody's own part, which this process does not know: two arms cannot be compared
+            made = digests_of({arm.digest for arm in run.arms}, now)
+            versions = max(map(len, made.values()), default=1)
+        return versions_text(versions)
 
     @property
     def runs(self) -> dict[str, Run]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lopsided.explore.curves import Curves, Reader
+from lopsided.explore.curves import Curves, Reader, of_run
 from lopsided.explore.runs import Placed, Run, text_of
 from lopsided.store.mirror import Mirror
 from lopsided.study.others import OTHERS
@@ -56,6 +56,15 @@ def left_out(chosen: Chosen, drawn: int) -> str:
     return "" if drawn == n else f"{n - drawn} of {n} arms have no complete member with this metric."
 
 
+def diverged_text(drawn: Sequence[Curves], metric: str) -> str:
+    """What the picture makes of members that diverged; empty where none did."""
+    gone, of = sum(int(each.diverged.sum()) for each in drawn), sum(len(each.seeds) for each in drawn)
+    if not gone:
+        return ""
+    counted = "count as 0 from then on" if metric.endswith("accuracy") else "are in no median or range from then on"
+    return f"{gone} of {of} members diverged; they {counted}."
+
+
 def csv(mirror: Mirror, chosen: Chosen) -> str:
     """What was measured: one line for each complete member and evaluation, of all chosen arms."""
     text = io.StringIO()
@@ -66,8 +75,8 @@ def csv(mirror: Mirror, chosen: Chosen) -> str:
     found = mirror.rows([arm.digest for arm in chosen.arms], chosen.metric)
     for arm in chosen.arms:
         at = [arm.name, *(text_of(arm.at[key]) if key in arm.at else "" for key in keys)]
-        rows = found.get(arm.digest)
-        if rows is not None:
+        if arm.digest in found:
+            rows = of_run(arm, found[arm.digest])
             known = [np.ma.filled(np.ma.asarray(rows[name]).astype(object), "") for name in columns]
             lines.writerows([*at, *row] for row in zip(*known, strict=True))
     return text.getvalue()

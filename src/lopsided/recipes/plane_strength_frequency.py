@@ -165,7 +165,6 @@ recipe = Recipe(
     question="How frequent should strong and weak features be?",
     about=__doc__,
     metric="population/loss",
-    threshold=float("inf"),
     scales={"smoke": (2, 40), "laptop": (16, 200), "paper": (32,)},
     arms=arms,
     claims=[

@@ -15,7 +15,7 @@ from lopsided.core.provenance import software
 from lopsided.figures.panels import Figure
 from lopsided.report.plotly_draw import panel_html
 from lopsided.report.summary import arm_summaries
-from lopsided.report.text import number, rules, to_learn
+from lopsided.report.text import never_learned, number, rules, to_learn
 from lopsided.report.took import took
 from lopsided.report.words import counts_text, effect_text, how_decided, paper_text, setting_text
 from lopsided.results.stored import Results
@@ -80,6 +80,7 @@ def write_page(path: Path, template: str, **values: Any) -> Path:
         "paper": paper_text,
         "setting": setting_text,
         "to_learn": to_learn,
+        "never_learned": never_learned,
         "took": took,
     }
     text = environment.get_template(template).render(**values, software=software())

@@ -49,4 +49,4 @@ def _known(value: Any) -> float | None:
 
 def arm_summaries(results: Results, recipe: Any) -> list[dict[str, Any]]:
     """`arm_summary` of the arms that a recipe shows, in order."""
-    return [arm_summary(results[name], recipe.metric, recipe.threshold) for name in recipe.listed(results)]
+    return [arm_summary(results[name], recipe.metric, recipe.goal) for name in recipe.listed(results)]

@@ -15,7 +15,7 @@ from rich.table import Table
 from lopsided.claims.counts import counts
 from lopsided.report.console import console as _console
 from lopsided.report.console import plain
-from lopsided.report.text import duration, number, rules, to_learn
+from lopsided.report.text import duration, never_learned, number, rules, to_learn
 from lopsided.report.words import (
     claim_rows,
     counts_text,
@@ -155,11 +155,12 @@ def outcome(
             f"{number(f['low'])} … {number(f['high'])}",
             to_learn(a, "steps"),
             to_learn(a, "compute"),
-            f"{a['time_to_learn']['censored']} of {a['members']}",
+            never_learned(a),
             str(a["diverged"]),
         )
     console.print(table)
-    console.print(f"[dim]Learned = {rules(arms)} reached and held at the next evaluation; compute = samples seen.[/]")
+    if learned := rules(arms):
+        console.print(f"[dim]Learned = {learned} reached and held at the next evaluation; compute = samples seen.[/]")
     if overrides:
         console.print(f"[yellow]Changed by hand: {plain(' '.join(overrides))}. Verdicts are about that setting.[/]")
     if claims:

@@ -8,17 +8,24 @@ from typing import Any
 
 
 def to_learn(arm: dict[str, Any], unit: str) -> str:
-    """Median `compute` or `steps` to learn as text; a dash where no sample is seen."""
+    """Median `compute` or `steps` to learn as text; a dash where no sample is seen, or nothing counts as learned."""
     budget, median = arm[f"budget_{unit}"], arm["time_to_learn"][f"median_{unit}"]
-    if budget == 0:
+    if budget == 0 or arm["time_to_learn"]["threshold"] is None:
         return "–"
     return f"> {number(budget)}" if median is None else number(median)
 
 
 def rules(arms: Sequence[dict[str, Any]]) -> str:
-    """What counts as learned: `test/accuracy 0.95`, or several where arms have rules of their own."""
-    found = dict.fromkeys(f"{a['metric']} {number(a['time_to_learn']['threshold'])}" for a in arms)
-    return " or ".join(found)
+    """What counts as learned: `test/accuracy 0.95`, or several where arms have rules of their own; empty if nothing
+    does."""
+    goals = [(a["metric"], a["time_to_learn"]["threshold"]) for a in arms]
+    return " or ".join(dict.fromkeys(f"{metric} {number(at)}" for metric, at in goals if at is not None))
+
+
+def never_learned(arm: dict[str, Any]) -> str:
+    """How many members had not learned by their budget, of how many; a dash where nothing counts as learned."""
+    goal = arm["time_to_learn"]
+    return "–" if goal["threshold"] is None else f"{goal['censored']} of {arm['members']}"
 
 
 def judged_by(judged: int, chose: int, drawn: int | None) -> str:

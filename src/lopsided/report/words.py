@@ -140,6 +140,8 @@ def would_decide(claim: Claim, seeds: int | None) -> str:
         return "runs of one length"
     if claim.reason == "budget":
         return "longer runs"
+    if claim.reason == "diverged":
+        return "a value of every run (one that diverged has none)"
     if seeds is None and claim.reason == "rivals":
         return "more seeds that choose"  # fewer settings would be left that may be the best
     if seeds is None:
@@ -225,5 +227,7 @@ REASON_WORDS = {
     "edge": "a best setting at the end of its sweep",
     "rivals": "other settings that may be as good",
     "grid": "evaluations too far apart",
+    "ends": "runs of different length",
+    "diverged": "runs that diverged",
     "": "no stated reason",
 }

@@ -52,6 +52,8 @@ class Comparison(NamedTuple):
     """Whether the effect is a ratio."""
     coarse: bool = False
     """Whether evaluations lie too far apart to tell the arms apart."""
+    missing: bool = False
+    """Whether a member has no value: it diverged."""
     rounding: float = ROUNDING
     """How far from its null an effect may lie by rounding alone."""
 
@@ -171,7 +173,8 @@ def compare_values(a: np.ndarray, b: np.ndarray, level: float = 0.95, paired: bo
     """Difference, b - a: the mean within seeds, or of medians where members are not paired. Nothing is known (NaN,
     p = 1) where a member has no finite value."""
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
-        return Comparison(np.nan, -np.inf, np.inf, NOTHING, "within-seed difference of", "a member has no value")
+        said = "a member has no value"
+        return Comparison(np.nan, -np.inf, np.inf, NOTHING, "within-seed difference of", said, missing=True)
     rounding = ROUNDING * usual_size(np.concatenate([a, b]))
     if not (paired and _pairs(a, b)):
         return Comparison(

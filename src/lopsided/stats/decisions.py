@@ -288,5 +288,5 @@ def _decision(unit: str, c: Comparison, verdict: Verdict, members: int, coverage
         ratio=c.ratio,
         coverage=coverage,
         p_values=() if known is None else (known,),
-        reason="grid" if c.coarse else "",
+        reason="grid" if c.coarse else "diverged" if c.missing else "",
     )

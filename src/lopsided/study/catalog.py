@@ -63,7 +63,7 @@ def _row(recipe: Recipe, counted: Any) -> dict[str, Any]:
         "about": (recipe.about or "").strip(),
         "claims": [statement.claim for statement in recipe.claims],
         "metric": recipe.metric,
-        "threshold": recipe.threshold if math.isfinite(recipe.threshold) else None,
+        "threshold": recipe.goal if math.isfinite(recipe.goal) else None,
         "scales": {
             name: {
                 "seconds": scale.seconds if math.isfinite(scale.seconds) else None,

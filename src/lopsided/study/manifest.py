@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -79,7 +80,7 @@ class Manifest(Record):
     @property
     def title(self) -> str:
         """The run as people call it: what was changed by hand, not a digest of it."""
-        return title_of(self.recipe, self.scale, self.overrides)
+        return title_of(self.recipe, self.scale, self.overrides, (arm.spec for arm in self.arms.values()))
 
     def members(self) -> list[MemberId]:
         """Names of all members in the store."""
@@ -108,9 +109,12 @@ def label_of(recipe: str, scale: str, overrides: Sequence[str]) -> str:
     return f"{recipe}-{scale}" + (f"-{changed}" if overrides else "")
 
 
-def title_of(recipe: str, scale: str, overrides: Sequence[str]) -> str:
-    """Name of a run for people: recipe and scale, and what was changed by hand."""
-    changes = (_changed(each) for each in overrides)
+def title_of(recipe: str, scale: str, overrides: Sequence[str], specs: Iterable[Mapping[str, Any]]) -> str:
+    """Name of a run for people: recipe and scale, and what was changed by hand. `specs` are those of its arms, as
+    JSON: a field whose last word several fields have is named whole."""
+    fields = {field for spec in specs for field in flat(spec)} if overrides else ()
+    words = Counter(field.rpartition(".")[2] for field in fields)
+    changes = (_changed(each, words) for each in overrides)
     return ", ".join([recipe if scale == "laptop" and overrides else f"{recipe}-{scale}", *changes])
 
 
@@ -130,11 +134,12 @@ def split(override: str) -> tuple[str, str]:
     return "", override
 
 
-def _changed(override: str) -> str:
-    """`task.group=D5` as `group=D5`; a key of one word, and one of an arm, stays whole."""
+def _changed(override: str, words: Mapping[str, int]) -> str:
+    """`task.group=D5` as `group=D5` if no other field ends in that word."""
     arm, setting = split(override)
     key, equals, value = setting.partition("=")
-    return f"{arm}{': ' if arm else ''}{key.rpartition('.')[2]}{equals}{value}"
+    last = key.rpartition(".")[2]
+    return f"{arm}{': ' if arm else ''}{last if words.get(last, 0) < 2 else key}{equals}{value}"
 
 
 def arms_of(arms: Mapping[str, Spec], planned: Mapping[str, ArmSpec] | None = None) -> dict[str, ArmRecord]:

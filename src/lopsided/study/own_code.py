@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from lopsided.core.code import VERSION, code_digests, outside
 from lopsided.core.spec import Spec
@@ -19,15 +19,21 @@ def code_versions(specs: Iterable[Spec], store: Store) -> int:
     """
     # Rows do not keep the code of their time, so that "earlier" is all that can be said of two digests of two specs.
     now = {spec.content_hash(): spec for spec in specs}
-    made: dict[str, set[str]] = {}
-    for part in store.parts():
-        for spec in part.seeds:
-            if spec in now:
-                made.setdefault(spec, set()).add(part.code_of(spec))
+    made = digests_of(now, store)
     if not made:
         return 1
     most, present = max(len(codes) for codes in made.values()), code_digests(now[spec] for spec in made)
     return max(most, len({_version(code, present[spec]) for spec, codes in made.items() for code in codes}))
+
+
+def digests_of(names: Collection[str], store: Store) -> dict[str, set[str]]:
+    """The digests of the code that made rows, by the content hash of those of `names` that have any."""
+    made: dict[str, set[str]] = {}
+    for part in store.parts():
+        for spec in part.seeds:
+            if spec in names:
+                made.setdefault(spec, set()).add(part.code_of(spec))
+    return made
 
 
 def _version(code: str, present: str) -> str:
@@ -71,7 +77,11 @@ def warn_of_older_rows(specs: Iterable[Spec], store: Store) -> None:
 
 def mixed_text(specs: Iterable[Spec], store: Store) -> str:
     """What to say where rows of several versions of the code are shown or compared; empty where they are of one."""
-    versions = code_versions(specs, store)
+    return versions_text(code_versions(specs, store))
+
+
+def versions_text(versions: int) -> str:
+    """The sentence about rows of that many versions; empty for one."""
     if versions < 2:
         return ""
     return (

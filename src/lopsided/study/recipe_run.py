@@ -77,7 +77,8 @@ class RecipeRun:
     @property
     def title(self) -> str:
         """The run as people call it."""
-        return manifest.title_of(self.recipe.name, self.scale, self.overrides)
+        specs = (spec.model_dump(mode="json") for spec in self.base.values()) if self.overrides else ()
+        return manifest.title_of(self.recipe.name, self.scale, self.overrides, specs)
 
     def train(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -29,10 +29,10 @@ from lopsided.work.commits import Commits
 from lopsided.work.done import Done, Request
 from lopsided.work.jobs import cut, effort, wanted_members
 from lopsided.work.rows import member_id, rows_of
+from lopsided.work.time_left import TimeLeft
 
 SLICE_SECONDS = 1.0
 """How long a stop request or a due commit waits at most for a stretch of training (one step, if that takes longer)."""
-FEW_SECONDS = 5.0  # of computing, from which on the job in hand has a speed of its own: jobs differ by a factor of 20
 WAIT_SECONDS = 0.5  # between looks at work that other processes hold
 
 
@@ -84,14 +84,9 @@ class _Work:
 
     def __post_init__(self) -> None:
         look_again()
-        self.began = time.perf_counter()
         self.leases = Leases(self.store.root)
         self.failed_in_a_row = 0
-        self.all_effort, self.own_effort = effort(self.wanted), 0.0
-        self.computing, self.compiling, self.jobs_done, self.jobs_left = 0.0, 0.0, 0, 0
-        self.in_hand: tuple[Engine, float] | None = None
-        self.backlog = 0.0
-        """Effort that is missing outside the job in hand."""
+        self.time = TimeLeft(self.wanted)
 
     def done(self) -> Done:
         """Train what is missing: lease and train job after job until nothing is."""
@@ -113,7 +108,7 @@ class _Work:
                     diverged += found
                     trained += len(job)
             elif not left:
-                seconds = time.perf_counter() - self.began
+                seconds = time.perf_counter() - self.time.began
                 return Done(trained, len(self.wanted) - trained, seconds, diverged)
             else:
                 self._show((), 0, 0, None)
@@ -149,20 +144,27 @@ class _Work:
             for lease in leases:
                 if not lease.alive and not missing & set(lease.members):
                     self.leases.release(lease.job)  # its process died between its last commit and its release
-            taken = {member for lease in leases if lease.alive for member in lease.members}
-            left = [m for m in self.wanted if member_id(m) in missing]
-            self.backlog, self.jobs_left = (
-                effort(left),
-                sum(any(member_id(m) in missing for m in job) for job in jobs) - 1,
-            )
+            taken = {member: lease for lease in leases if lease.alive for member in lease.members}
+            undone = [members for job in jobs if (members := [m for m in job if member_id(m) in missing])]
+            backlog = self._backlog(undone, taken)
+            others = len({taken[name].owner for name in missing if name in taken})
             for whole in self._unlucky_last(jobs):
                 if job := [m for m in whole if member_id(m) in missing and member_id(m) not in taken]:
                     ids = [member_id(m) for m in job]
-                    self.backlog -= effort(job)
                     if self._died(job_name(ids), leases):
                         continue
+                    self.time.look(backlog - effort(job), len(undone) - 1, others + 1)
                     return job, self.leases.take(job_name(ids), ids, job[0].spec.steps), len(missing)
+            self.time.look(backlog, len(undone), max(others, 1))
             return [], None, len(missing)
+
+    def _backlog(self, undone: Sequence[Sequence[Member]], taken: Mapping[MemberId, Lease]) -> float:
+        """Effort of the members that are not complete; of one that another process trains, of the steps to come."""
+        backlog = 0.0
+        for job in undone:
+            lease = next((taken[member_id(m)] for m in job if member_id(m) in taken), None)
+            backlog += effort(job) - (effort(job, lease.step) if lease else 0.0)
+        return backlog
 
     def _given_up(self) -> set[MemberId]:
         return set(self.leases.given_up()) if self.keep_going else set()
@@ -224,12 +226,10 @@ class _Work:
         began = time.perf_counter()
         engine.compile()
         clock.compiled(engine)
-        self.compiling += time.perf_counter() - began
-        self.jobs_done, self.in_hand = self.jobs_done + 1, (engine, engine.seconds)
+        self.time.begin(engine, time.perf_counter() - began)
         with Commits(self.store, members, self.execution, holder, codes) as commits:
             diverged = self._to_the_end(members, engine, commits, clock, committed, parent)
-        self.own_effort += effort(members, engine.spec.steps - first)
-        self.computing, self.in_hand = self._computing(), None
+        self.time.end(effort(members, engine.spec.steps - first))
         if self.stop.is_set():
             raise Stopped
         return diverged
@@ -274,27 +274,11 @@ class _Work:
         engine.restore(part.step, part.seconds, state)
         return part.step, part.folder
 
-    def _computing(self) -> float:
-        """Seconds that engines have computed, the job in hand included; compilation is none of them."""
-        if self.in_hand is None:
-            return self.computing
-        engine, before = self.in_hand
-        return self.computing + engine.seconds - before
-
     def _show(self, members: Sequence[Member], step: int, first: int, evaluated: Evaluated | None) -> float | None:
-        """Tell the caller how far `members` are, having begun at `first`; returns the estimated seconds left: the job
-        in hand at its own speed, those to come at that of all, with a compilation for each."""
-        now = effort(members, step - first)
-        own, rest_of_job = self.own_effort + now, effort(members) - effort(members, step)
-        rest = self.backlog + rest_of_job
-        seconds = time.perf_counter() - self.began
-        compiling = self.jobs_left * self.compiling / max(self.jobs_done, 1)
-        spent = self._computing() - self.computing
-        usual = self._computing() / own if own else 0.0
-        here = spent / now if now and spent > FEW_SECONDS else usual
-        left = self.backlog * usual + rest_of_job * here + compiling if own else None
+        """Tell the caller how far `members` are, having begun at `first`; returns the estimated seconds left."""
+        left = self.time.after(members, step, first)
         if self.progress is not None and (evaluated is not None or step == first):
             steps = members[0].spec.steps if members else 0
-            done = 1 - rest / max(self.all_effort, 1)
-            self.progress(Progress(step, steps, members, evaluated, seconds, done, left))
-        return left
+            seconds = time.perf_counter() - self.time.began
+            self.progress(Progress(step, steps, members, evaluated, seconds, left.done, left.seconds))
+        return left.seconds

@@ -47,7 +47,8 @@ def arms_table(drawn: Sequence[Curves], axis: str, metric: str, threshold: float
     down, lines = curves.falls(drawn, metric), []
     for each in drawn:
         middle, low, high = (band[-1] for band in each.band())
-        line: list[Any] = [each.arm.name, len(each.seeds), f"{number(middle)} [{number(low)}, {number(high)}]"]
+        last, gone = f"{number(middle)} [{number(low)}, {number(high)}]", int(each.diverged.sum())
+        line: list[Any] = [each.arm.name, len(each.seeds), last, gone]
         times, rule = by_arm.get(each.arm.name), curves.rule(each, metric, threshold, down)
         if times is not None and rule is not None:
             median = "–" if times.median == float("inf") else number(times.median)
@@ -55,4 +56,4 @@ def arms_table(drawn: Sequence[Curves], axis: str, metric: str, threshold: float
             line += [median, said, f"{int(times.censored.sum())} of {len(each.seeds)}"]
         lines.append(line)
     more = [f"median {curves.AXES[axis]} to learn", "learned at", "never learned"] if by_arm else []
-    return table(["arm", "members", "last value: median [range]", *more], lines)
+    return table(["arm", "members", "last value: median [range]", "diverged", *more], lines)

@@ -197,7 +197,8 @@ def _register_picture(app: Dash, folder: Folder) -> None:
             figure = draw.strips(learned, axis, log, shades) if learned else draw.nothing(pictures.NO_RULE)
         else:
             figure = pictures.heat(drawn, metric, threshold, rows, columns, measure, "y" in log)
-        note = [_reading(folder), selection.left_out(found, len(drawn))]
+        note = [_reading(folder), selection.left_out(found, len(drawn)), folder.mixed(run)]
+        note.append(selection.diverged_text(drawn, metric))
         if chart == "times" or (chart == "curves" and members == "each"):
             few = draw.drawn_each(len(drawn), draw.MOST_DOTS if chart == "times" else draw.MOST_LINES)
             note.append(f"The first {few} members of each arm are drawn." if few < _most(drawn) else "")
