@@ -15,7 +15,7 @@ WORDS = {"inconclusive": "open"}
 HEAD = """# Should I shape my data?
 
 Ten questions, five minutes.
-Under each: what to do, the shape to try, and the measured claims that speak for it and against it, with 95 % intervals.
+Under each: what to do, the shape to try, and the measured claims that speak for it and against it, with intervals.
 Effects are ratios of cost to learn (above 1: the shape is cheaper) or differences of accuracy, as each line says.
 All were measured on [small networks](verdicts.md), so the last answer is your own: [`lopsided advise`](advice.md)
 says which of the questions your labels answer, tries shapes in your loop, and tests the best one on fresh seeds.

@@ -27,7 +27,7 @@ AT_PAPER_SCALE = DOCS / "paper-results.json"
 COUNTED: dict[str, Any] = json.loads(COSTS.read_text(encoding="utf-8"))
 MOST_DIFFERENCES = 12
 ORDER = (*DECIDED, "inconclusive", "not run")
-COLUMNS = "| claim | measured, 95 % interval | verdict | the paper |\n|---|---|---|---|"
+COLUMNS = "| claim | measured, interval | verdict | the paper |\n|---|---|---|---|"
 
 
 def waits_for() -> dict[tuple[str, str], str]:
@@ -187,8 +187,9 @@ def matrix(claims: dict[str, list[Claim]], runs: dict[str, Any]) -> str:
         f"{counts['not run']} more wait for their run. The pages on [frequency](frequency.md), "
         "[strength](strength.md) and repetition ([perceptrons](repetition.md), "
         "[transformers](repetition-transformers.md)) say what we make of them.",
-        "Every row was printed by `lopsided check --json` from stored rows: an effect with its 95 % interval, decided "
-        "by the test that the recipe names. A verdict is about the sizes that were run.",
+        "Every row was printed by `lopsided check --json` from stored rows: an effect with its interval (of 95 %, "
+        "of 90 % where an equivalence is tested, of more where seeds were added look by look), decided by the test "
+        "that the recipe names. A verdict is about the sizes that were run.",
         _together(every),
         "The same claims as effects, where they are ratios (below 1: the other way round); point at a line to read it.",
         forests(_by_paper(claims)),
@@ -202,7 +203,7 @@ def matrix(claims: dict[str, list[Claim]], runs: dict[str, Any]) -> str:
             + (f" {open_claims[c.recipe, c.claim]} |" if wanted else "")
             for c, (claim, effect, _, paper) in zip(chosen, map(_safe, claim_rows(chosen)), strict=True)
         ]
-        heads = ["recipe", "claim", "measured, 95 % interval", "the paper", *(["would decide it"] if wanted else [])]
+        heads = ["recipe", "claim", "measured, interval", "the paper", *(["would decide it"] if wanted else [])]
         text.append("\n".join([f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}", *rows]))
     waiting = sorted({c.recipe for c in every if c.verdict == "not run"})
     if waiting:

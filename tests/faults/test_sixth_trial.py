@@ -1,13 +1,16 @@
 """What a sixth newcomer found with the pages alone on 2026-11-28, each as it was found."""
 
 import csv
+import os
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import lopsided as lop
+import lopsided.data as ld
 from lopsided.claims.deciding import with_reason
 from lopsided.core.spec import Spec
 from lopsided.explore import curves, draw, selection
@@ -134,3 +137,61 @@ def test_fields_with_one_last_word_are_named_whole():
     titles = {title_of("lab", "laptop", (f"{part}.eps=0.001",), [spec]) for part in ("model", "optimizer")}
     assert titles == {"lab, model.eps=0.001", "lab, optimizer.eps=0.001"}
     assert title_of("lab", "laptop", ("task.group=Q8", "width=4"), [spec]) == "lab, group=Q8, width=4"
+
+
+class Iterated:
+    """A source that can only be iterated."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __iter__(self):
+        return iter(self.rows)
+
+
+@pytest.mark.parametrize("kind", ["batches", "packed", "feed", "self-annealed", "by loss"])
+def test_the_state_of_a_finished_pass_has_nothing_left(kind):
+    """Saved after the loop it was that of the beginning: a new process trained the whole run again."""
+    stream = ld.Stream(ld.Groups(list("aab") * 20), ld.Uniform(), 64)
+
+    def sampler():
+        if kind == "batches":
+            return ld.BatchSampler(stream, 8)
+        if kind == "packed":
+            return ld.Packed(stream, [5] * 60, 16, batch=4)
+        if kind == "self-annealed":
+            return ld.SelfAnneal(ld.Groups(list("aab") * 20), 64, 8)
+        if kind == "by loss":
+            return ld.LossProportional(ld.Groups(list("aab") * 20), 64, 8)
+        sources = {name: Iterated([name] * 30) for name in "ab"}
+        return ld.Feed(ld.interleave(sources, ld.Uniform(), total=64), 8)
+
+    first = sampler()
+    whole = list(first)
+    assert whole
+    state = first.state_dict()
+    second = sampler()
+    second.load_state_dict(state)
+    assert list(second) == []
+    with pytest.warns(UserWarning, match="pass 2"):
+        assert len(list(second)) == len(whole)
+    with pytest.warns(UserWarning, match="pass 2"):
+        assert len(list(first)) == len(whole)
+    first.load_state_dict(state)
+    with pytest.warns(UserWarning, match="pass 3"):
+        assert list(first) == []
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_second_pass_is_said_where_workers_read(capfd, monkeypatch):
+    """Each pass has workers of its own, which have not seen the others: nobody warned."""
+    torch_data = pytest.importorskip("torch.utils.data")
+    # pytest keeps warnings in a list, of which a worker has its own
+    monkeypatch.setattr(warnings, "showwarning", lambda message, *_: os.write(2, str(message).encode()))
+    sources = {name: Iterated([name] * 30) for name in "ab"}
+    feed = ld.Feed(ld.interleave(sources, ld.Uniform(), total=64), 8)
+    loader = torch_data.DataLoader(feed, batch_size=8, num_workers=2)
+    assert len(list(loader)) == 8
+    assert "pass 2" not in capfd.readouterr().err
+    assert len(list(loader)) == 8
+    assert capfd.readouterr().err.count("pass 2 begins") == 1

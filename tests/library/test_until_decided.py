@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
+from lopsided.claims.as_text import as_text
 from lopsided.claims.statement import OWN, Statement
 from lopsided.cli import main
 from lopsided.core.arms import arm, swept
@@ -18,6 +19,7 @@ from lopsided.stats.seeds_needed import seeds_needed as seeds_for
 from lopsided.stats.sequential import bounds, level, seeds_needed, valid_looks
 from lopsided.stats.verdict import Claim, Look, Rivals
 from lopsided.store.parts import Store
+from lopsided.store.tables import query
 from lopsided.study import manifest
 from lopsided.study.checking import found_in
 from lopsided.study.looks import in_hand
@@ -185,7 +187,7 @@ def test_no_seeds_are_trained_for_a_claim_at_an_end_of_its_sweep(tmp_path):
     plan = json.loads(file.read_text())
     fresh = [name for name in plan["arms"] if name.startswith("fresh")]
 
-    file.write_text(json.dumps({**plan, "at_edges": fresh}))
+    file.write_text(json.dumps({**plan, "at_edges": fresh, "tests": []}))
     tests = above_itself(**RATE), OF_FRESH
     claims = [Statement(each, OWN, test) for each, test in zip(plan["claims"], tests, strict=True)]
     state, _ = until_decided(asked_for(recipe_of(claims)), Store(tmp_path))
@@ -195,6 +197,38 @@ def test_no_seeds_are_trained_for_a_claim_at_an_end_of_its_sweep(tmp_path):
     assert "best at the end of its sweep" in how_decided(state.claims[1])
     complete, arms = [digest for digest, _ in Store(tmp_path).complete()], asked.grown(store.as_of_now())[0].arms
     assert {complete.count(arms[name].content_hash()) for name in plan["best"]} == {6 + 8}
+
+
+def test_a_claim_that_was_changed_after_looks_is_refused(tmp_path):
+    """Its threshold was edited after 64 new seeds had been looked at: they decided it anew, without a word. And no run
+    owned those seeds."""
+    asked, store = asked_for(recipe_of()), Store(tmp_path)
+    until_decided(asked, store, looks=LOOKS)
+    manifests = manifest.recorded(store)
+    (name,), (judged,) = zip(*manifest.looked_at(store, manifests).items(), strict=True)
+    assert name.endswith(", looks")
+    assert {seed for _, seed in judged} == set(range(6, 6 + 16))  # after the six that chose
+    rows = [row for each in manifests for row in each.rows(store)]
+    answer = query(store.as_of_now(), rows, "SELECT count(*) FROM members WHERE len(runs) = 0")
+    assert answer.rows == [(0,)]
+    first, second = asked.recipe.claims
+    edited = [replace(first, test=replace(first.test, at_least=1.5)), second]
+    with pytest.raises(StoreError, match="another test of"):
+        until_decided(asked_for(recipe_of(edited)), store)
+
+
+def test_a_test_as_text_has_the_settings_of_functions():
+    def made(bound):
+        def test(results, level):
+            return bound
+
+        return Custom(test)
+
+    assert as_text(made(1.0)) != as_text(made(2.0))
+    assert as_text(made(1.0)) == as_text(made(1.0))
+    assert as_text(Ahead({"N": 1}, of={"N": 2}, axis="steps")) == (
+        "Ahead(fast={N=1}, of={N=2}, axis='steps', at_least=1.0, unit='')"
+    )
 
 
 @pytest.mark.slow

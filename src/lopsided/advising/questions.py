@@ -15,7 +15,7 @@ from lopsided.core.spec import Spec
 from lopsided.data.candidates import candidates
 from lopsided.data.groups import Groups
 from lopsided.data.stream import Stream
-from lopsided.discovery.tables import of_table, values_of
+from lopsided.discovery.tables import column, number_of_rows, of_table
 from lopsided.shape.shape import Shape, factors
 from lopsided.study.targets import program
 
@@ -98,11 +98,11 @@ def _require_two(train: Callable[..., Any], path: Path, form: str) -> None:
 def _read(table: Path, skill: str | None) -> tuple[Groups | int, str]:
     """The rows of a table by the skills that a column names, or their number; and how many rows and skills there are,
     in words, so that a wrong column is seen at once."""
-    values = values_of(table, skill)
-    if isinstance(values, int):
-        if values < 2:
+    if skill is None:
+        if (rows := number_of_rows(table)) < 2:
             raise InputError(f"table {str(table)!r}: has one row; there is nothing to shape")
-        return values, f"{values:,} rows"
+        return rows, f"{rows:,} rows"
+    values = column(table, skill)
     unlabelled = sum(value is None or value == [] for value in values)
     if unlabelled or any(isinstance(value, list) for value in values):  # a list without labels is "unknown"
         values = [value if isinstance(value, list) else [] if value is None else [value] for value in values]

@@ -155,7 +155,7 @@ def query(sql: str, directory: Path | None = None, /, *, out: Out = OUT, as_json
     store = existing(chosen(directory, out))
     store.require_readable()
     manifests = recorded(store)
-    arms = [row for found in manifests for row in found.rows()] + arm_rows(store, manifests)
+    arms = [row for found in manifests for row in found.rows(store)] + arm_rows(store, manifests)
     if (parts := len(store.parts())) > MANY_PARTS:
         tell(f"{parts:,} parts, each a file to open; `lopsided compact` merges those of finished jobs")
     try:
@@ -195,12 +195,12 @@ def status(
     directory = chosen(directory, out)
     from lopsided.store import status as of
     from lopsided.study.looks import in_hand
-    from lopsided.study.manifest import recorded
+    from lopsided.study.manifest import looked_at, recorded
     from lopsided.study.others import members
 
     store = existing(directory)
     manifests = recorded(store)
-    runs = {r.label: r.members() for r in manifests} | in_hand(store)
+    runs = {r.label: r.members() for r in manifests} | in_hand(store) | looked_at(store, manifests)
     runs |= members(store, runs)
     if times:
         spent = of.times(store, runs)

@@ -116,13 +116,14 @@ class ByLoss(BatchSampler):
         self._heard = self._begin()
 
     def __iter__(self) -> Iterator[list[int]]:
+        if self._over:
+            self.restart()
         self._pass_begins()
         while self.position + self.batch <= self.stream.total:
             begin = self.position + self.rank * self.batch_size
             self.position += self.batch
             yield self._run.at(np.arange(begin, begin + self.batch_size)).tolist()
         self._pass_ends()
-        self.restart()
 
     def state_dict(self) -> dict[str, Any]:
         heard = [each.tolist() for each in self._heard]
@@ -143,6 +144,7 @@ class ByLoss(BatchSampler):
             self.follow((int(change[0]), list(change[1])))
         heard = [np.asarray(each, np.float32) for each in state["heard"]]
         self.position, self._reports, self._heard = position, int(state["reports"]), heard
+        self._over = False
 
 
 class LossProportional(ByLoss):

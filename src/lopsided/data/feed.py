@@ -38,7 +38,8 @@ class Feed(SecondPass, torch_data.IterableDataset):
 
     `batch`: samples of one global step, a multiple of `world`. Worker w of W has the batches w, w + W, … of its rank,
     which is the order in which the loader asks its workers. So the union over ranks and workers is the mixture,
-    whatever their numbers; the last step that is not whole is left out. Each worker reads every source and leaves out
+    whatever their numbers; the last step that is not whole is left out. (With another `batch_size` and several workers
+    the order is another one, and nothing here can see it.) Each worker reads every source and leaves out
     what is not its own: a source that only iterates cannot be entered elsewhere.
 
     `feed.begin = n` goes on at global position n, a multiple of the batch, with any number of ranks and workers. A
@@ -60,11 +61,21 @@ class Feed(SecondPass, torch_data.IterableDataset):
         self.mixed, self.batch, self.rank, self.world = mixed, int(batch), rank, world
         self._begin = mmap.mmap(-1, NUMBER.size)
         """Where passes begin, in memory that workers share: persistent ones hear of it, too."""
+        self._passes = mmap.mmap(-1, NUMBER.size)
+        """How many passes were gone through: each one has workers of its own, which have not seen the others."""
         self.begin = 0
         self._known: Mapping[str, Any] = {}
         self._cursors: dict[str, Cursor] = {}
         self._next: int | None = None
         """Position of this worker's next batch, while it reads."""
+
+    @property
+    def _through(self) -> int:  # type: ignore[override]
+        return NUMBER.unpack(self._passes[:])[0]
+
+    @_through.setter
+    def _through(self, passes: int) -> None:
+        self._passes[:] = NUMBER.pack(passes)
 
     @property
     def begin(self) -> int:
@@ -78,13 +89,15 @@ class Feed(SecondPass, torch_data.IterableDataset):
         """Worker, workers, and the position of this worker's next batch, where a state said so."""
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_begin": self.begin}
+        return {**self.__dict__, "_begin": self.begin, "_passes": self._through}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """In a worker that is spawned: the memory is not shared with it, the number is."""
         self.__dict__.update(state)
         self._begin = mmap.mmap(-1, NUMBER.size)
         self._begin[:] = NUMBER.pack(state["_begin"])
+        self._passes = mmap.mmap(-1, NUMBER.size)
+        self._passes[:] = NUMBER.pack(state["_passes"])
 
     def __len__(self) -> int:
         """Samples of this rank in a pass, or in what a state left of it."""
@@ -109,15 +122,17 @@ class Feed(SecondPass, torch_data.IterableDataset):
         if self.begin % self.batch or not 0 <= self.begin <= len(self.mixed):
             last = len(self.mixed)
             raise InputError(f"begin = {self.begin:,}: a multiple of the batch, {self.batch:,}, up to {last:,}")
-        self._pass_begins()
+        worker, workers = _worker()
+        if worker == 0:  # one for all of them: others may begin when this one has ended
+            self._pass_begins()
         self._next = self._first()
         self._cursors = {name: Cursor(self.mixed, name, self._known.get(name)) for name in self.mixed.names}
         self._at, self._known = None, {}
-        _, workers = _worker()
         while self._next + self.batch <= len(self.mixed):
             yield from self._batch(self._next, workers)
-        self._pass_ends()
-        self._next = None
+        if worker == 0:
+            self._pass_ends()
+        # `_next` stays: the state of a pass that is over is its end, not the beginning of another
 
     def _batch(self, position: int, workers: int) -> Iterator[Any]:
         """Yield this rank's share of the next batch; the state moves on with its last sample."""

@@ -115,6 +115,8 @@ class Packed(SecondPass):
     def __iter__(self) -> Iterator[list[Packing]]:
         """Steps from where the state is; those of a pass that do not fill a batch are left out, and a new pass begins
         at 0."""
+        if self._over:
+            self.document = self.place = 0
         self._pass_begins()
         step: list[Packing] = []
         for sequence, document, place in self._sequences(self.document, self.place):
@@ -125,7 +127,6 @@ class Packed(SecondPass):
                 yield step[self.rank * share : (self.rank + 1) * share]
                 step = []
         self._pass_ends()
-        self.document = self.place = 0
 
     def __len__(self) -> int:
         """Steps of a pass. All lengths are packed once to know it: 0.9 s for 200,000 documents."""
@@ -200,6 +201,7 @@ class Packed(SecondPass):
                 "window or long"
             )
         self.document, self.place = self.stream.position_of(state), int(state["place"])
+        self._over = False
 
 
 def packed_lengths(tokens: Any, length: int, long: Literal["split", "truncate"] = "split") -> np.ndarray:

@@ -9,9 +9,13 @@ class SecondPass:
     """Mixin for samplers: warns when a loop over epochs iterates the sampler a second time."""
 
     _through = 0
+    _over = False
+    """Whether the state is that of the end of a pass, which was gone through here: who loads such a state has nothing
+    left to do, who iterates again begins anew."""
 
     def _pass_begins(self) -> None:
         """Warn at the beginning of every pass but the first."""
+        self._over = False
         if self._through:
             warnings.warn(
                 f"pass {self._through + 1} begins as the first one did: a run is one pass, so that order and annealing "
@@ -21,3 +25,4 @@ class SecondPass:
 
     def _pass_ends(self) -> None:
         self._through += 1
+        self._over = True

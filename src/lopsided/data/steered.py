@@ -57,13 +57,14 @@ class Steered(BatchSampler):
         self.log.append((position, number))
 
     def __iter__(self) -> Iterator[list[int]]:
+        if self._over:
+            self.restart()
         self._pass_begins()
         while self.position + self.batch <= self.stream.total:
             begin = self.position + self.rank * self.batch_size
             self.position += self.batch
             yield self._at(np.arange(begin, begin + self.batch_size)).tolist()
         self._pass_ends()
-        self.restart()
 
     def restart(self) -> None:
         """A pass is over; the next one begins as this one did."""
@@ -99,6 +100,7 @@ class Steered(BatchSampler):
         if not all(0 <= number < len(self.streams) for _, number in log):
             raise InputError(f"state: it names stream {max(log, key=lambda e: e[1])[1]}; there are {len(self.streams)}")
         self.position, self.log = position_of(state, self._name(), self.stream.total, allow_other), log
+        self._over = False
 
 
 def decided(decision: Any) -> tuple[int, int]:

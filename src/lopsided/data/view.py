@@ -149,8 +149,8 @@ class BatchSampler(SecondPass):
     """A rank's batches of indices into the data itself, for loaders that nobody shards again (plain DDP, Lightning).
 
     `batch`: samples of one global step, a multiple of `world`. The state is one number, the next global position: it
-    may be loaded with another `batch`, `rank` or `world`. A pass ends with the last whole step; the next one begins
-    at 0.
+    may be loaded with another `batch`, `rank` or `world`. A pass ends with the last whole step, and its state then is
+    that end: who loads it has nothing left to do. The next pass begins at 0.
     """
 
     drop_last = True
@@ -174,13 +174,14 @@ class BatchSampler(SecondPass):
         return self.stream.total // self.batch
 
     def __iter__(self) -> Iterator[list[int]]:
+        if self._over:
+            self.position = 0
         self._pass_begins()
         while self.position + self.batch <= self.stream.total:
             begin = self.position + self.rank * self.batch_size
             self.position += self.batch  # before the yield: the state counts batches that were handed out
             yield self.stream.at(np.arange(begin, begin + self.batch_size)).tolist()
         self._pass_ends()
-        self.position = 0
 
     def set_epoch(self, epoch: int) -> None:
         """Do nothing, for frameworks that call it: epochs are positions here (`View`)."""
@@ -190,4 +191,4 @@ class BatchSampler(SecondPass):
 
     def load_state_dict(self, state: dict[str, object], allow_other: bool = False) -> None:
         """Raises `InputError` for the state of another stream, unless that is allowed."""
-        self.position = self.stream.position_of(state, allow_other)
+        self.position, self._over = self.stream.position_of(state, allow_other), False

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import Any, Literal, NamedTuple
@@ -14,7 +13,7 @@ import numpy as np
 from lopsided.core.errors import InputError
 from lopsided.data.describe import exponent
 from lopsided.discovery.stability import ABOVE_CHANCE, SAMPLE, STABLE, Agreement, Tree, agreements, chosen
-from lopsided.discovery.texts import Points, of_embeddings, of_texts
+from lopsided.discovery.texts import Points, Texts, looked_through, of_embeddings, of_texts
 
 EXAMPLES = 3
 FEWEST_ROWS = 40
@@ -90,32 +89,35 @@ class Discovered(NamedTuple):
 
 
 def discover(
-    texts: Sequence[str] | None = None, *, embeddings: Any = None, k: int | Literal["auto"] = "auto", seed: int = 0
+    texts: Iterable[str] | None = None, *, embeddings: Any = None, k: int | Literal["auto"] = "auto", seed: int = 0
 ) -> Discovered:
     """Skills of N texts, or of embeddings (N, D) of any model, which texts then only name.
 
     Texts become TF-IDF and its 64 strongest directions, then Ward's clusters. k: as many clusters as two halves of the
     data agree about, and more than they would where nothing is to be found (`lopsided.discovery.stability`). The same
-    seed gives the same labels. Takes scikit-learn (`pip install 'lopsided[skills]'`).
+    seed gives the same labels. Texts are read three times, a part at a time, so that they need not fit into memory: a
+    list, or anything that begins anew with each `iter` (a column of a data set on disk). Takes scikit-learn (`pip
+    install 'lopsided[skills]'`).
 
     >>> import lopsided.data as ld
     >>> found = ld.discover(["red apple pie", "sweet apple tart", "fast car", "old car race"] * 50, k=2)
     >>> sorted(skill.size for skill in found.skills)
     [100, 100]
 
-    Raises `InputError` for fewer than 40 examples, empty or equal texts, NaN, or more skills than examples.
+    Raises `InputError` for fewer than 40 examples, empty or equal texts, NaN, more skills than examples, or texts that
+    can be read only once.
     """
     if not (isinstance(seed, (int, np.integer)) and seed >= 0):
         raise InputError(f"seed = {seed!r}: a whole number of at least 0")
     if texts is None and embeddings is None:
         raise InputError("discover: give texts, or embeddings=")
-    listed = None if texts is None else _sound(texts)
-    if listed is not None and len(listed) < FEWEST_ROWS:
-        raise InputError(f"discover: {len(listed):,} examples; at least {FEWEST_ROWS}")
-    points = of_texts(listed, seed) if embeddings is None else of_embeddings(embeddings)  # type: ignore[arg-type]
+    read = None if texts is None else looked_through(texts)
+    if read is not None and read.number < FEWEST_ROWS:
+        raise InputError(f"discover: {read.number:,} examples; at least {FEWEST_ROWS}")
+    points = of_texts(read, seed) if embeddings is None else of_embeddings(embeddings)  # type: ignore[arg-type]
     n = len(points.vectors)
-    if listed is not None and len(listed) != n:
-        raise InputError(f"discover: {len(listed):,} texts and {n:,} embeddings")
+    if read is not None and read.number != n:
+        raise InputError(f"discover: {read.number:,} texts and {n:,} embeddings")
     if n < FEWEST_ROWS:
         raise InputError(f"discover: {n:,} examples; at least {FEWEST_ROWS}")
     if len(np.unique(points.vectors[:1000], axis=0)) < 2 and len(np.unique(points.vectors, axis=0)) < 2:
@@ -127,11 +129,11 @@ def discover(
         raise InputError(f"discover: {told.sum():,} examples that say anything; at least {FEWEST_ROWS}")
     stability = agreements(points.vectors[told], seed) if k == "auto" else []
     number = chosen(stability) if k == "auto" else int(k)
-    duplicates = 0 if listed is None else _duplicates(listed)
+    duplicates = 0 if read is None else read.duplicates
     if not number:
         nothing = np.zeros(n, np.int64)
         return Discovered(nothing, (), tuple(stability), duplicates, _map(points), nothing, np.zeros(n))
-    named = points if points.terms or listed is None else points._replace(**_terms(listed, seed))
+    named = points if points.terms or read is None else points._replace(**_terms(read, seed))
     found = _clustered(named, number, tuple(stability), duplicates, seed)
     return found if told.all() else _without(found, told)
 
@@ -194,16 +196,6 @@ def _parted(name: str, values: list[Any], parts: int) -> list[str]:
     return [str(value) if is_there else UNKNOWN for value, is_there in zip(values, known, strict=True)]
 
 
-def _sound(texts: Sequence[str]) -> Sequence[str]:
-    listed = texts if isinstance(texts, list) else list(texts)
-    bad = next((i for i, text in enumerate(listed) if not isinstance(text, str)), None)
-    if bad is not None:
-        raise InputError(f"texts: row {bad:,} is a {type(listed[bad]).__name__}, not a text")
-    if not any(text.strip() for text in listed):
-        raise InputError("texts: all of them are empty")
-    return listed
-
-
 def _without(found: Discovered, told: np.ndarray) -> Discovered:
     """`Discovered` with a last skill "unknown", of texts without words (or vectors of length 0), about nothing."""
     labels = np.where(told, found.labels, len(found.skills))
@@ -222,7 +214,7 @@ def _without(found: Discovered, told: np.ndarray) -> Discovered:
     return found._replace(labels=labels, skills=tuple(skills), second=second, margin=margin)
 
 
-def _terms(texts: Sequence[str], seed: int) -> dict[str, Any]:
+def _terms(texts: Texts, seed: int) -> dict[str, Any]:
     try:
         found = of_texts(texts, seed)
     except InputError:  # they share no words; embeddings tell them apart all the same
@@ -276,10 +268,3 @@ def _map(points: Points) -> np.ndarray:
     directions = np.linalg.svd(sample, full_matrices=False)[2][:2]
     found = (points.vectors - mean) @ directions.T
     return np.column_stack([found, np.zeros(len(found))])[:, :2]
-
-
-def _duplicates(texts: Sequence[str]) -> int:
-    seen: set[int] = set()
-    for text in texts:
-        seen.add(hash(re.sub(r"[\d\s]+", " ", text).strip().lower()))
-    return len(texts) - len(seen)

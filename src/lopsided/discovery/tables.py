@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,22 +19,29 @@ READERS: Mapping[str, Any] = {
     ".jsonl": lambda duckdb, path: duckdb.read_json(path, sample_size=-1),
 }
 """Tables that can be read, by the end of their names. All of a text is looked at: columns that begin late were lost."""
+AT_ONCE = 20_000
+"""Rows of a column that are in memory at once: of 100 words each 14 MB. Not varied."""
 KINDS = {".parquet": "Parquet file", ".csv": "CSV", ".jsonl": "file of JSON lines"}
 WRITTEN = {".parquet": "PARQUET", ".csv": "CSV, HEADER", ".jsonl": "JSON"}
 """Tables that can be written, by the end of their names."""
 
 
-def values_of(table: Path, name: str | None) -> list[Any] | int:
-    """The values of a column, or without its name the number of rows. Raises `InputError` for a table or a column that
-    is not there."""
+def number_of_rows(table: Path) -> int:
+    """Raises `InputError` for a table that is not there, or has none."""
+    with _opened(table) as rows:
+        return len(rows)
 
-    def values(rows: Any) -> list[Any] | int:
-        import duckdb
 
-        if not len(rows.limit(1)):  # fetching takes pytz where a time has a zone
-            raise InputError(f"table {str(table)!r}: has no rows")
-        if name is None:
-            return len(rows)
+def column(table: Path, name: str) -> list[Any]:
+    """The values of a column. Raises `InputError` for a table or a column that is not there."""
+    return [value for part in _in_parts(table, name) for value in part]
+
+
+def _in_parts(table: Path, name: str) -> Iterator[list[Any]]:
+    """The values of a column, `AT_ONCE` rows at a time, so that a table need not fit into memory."""
+    import duckdb
+
+    with _opened(table) as rows:
         if name not in rows.columns:
             if len(rows.columns) == 1 and set(rows.columns[0]) & set(",;\t"):
                 raise InputError(
@@ -41,15 +49,38 @@ def values_of(table: Path, name: str | None) -> list[Any] | int:
                     "many values in each row?"
                 )
             raise unknown("column", name, rows.columns)
-        return [row[0] for row in rows.select(duckdb.ColumnExpression(name)).fetchall()]
+        sql = rows.select(duckdb.ColumnExpression(name)).sql_query()
+        with duckdb.connect() as con:
+            con.execute(sql)  # a relation has no result to fetch parts of (DuckDB 2), a connection reads as it is asked
+            while part := con.fetchmany(AT_ONCE):
+                yield [value for (value,) in part]
 
-    return _asked(table, values)
+
+class ColumnOfTexts:
+    """The texts of a column, read from the file anew with each `iter`, a part at a time; a missing one is empty."""
+
+    def __init__(self, table: Path, name: str):
+        self._table, self._name = table, name
+
+    def __iter__(self) -> Iterator[str]:
+        name, number = self._name, 0
+        for values in _in_parts(self._table, name):
+            for value in values:
+                number += 1
+                if value is not None and not isinstance(value, str):
+                    what = f"row {number:,} is a {type(value).__name__}, not a text"
+                    raise InputError(f"--text {name!r}: {what}; a column that holds texts?")
+                yield value or ""
 
 
-def column(table: Path, name: str) -> list[Any]:
-    """The values of a column."""
-    found = values_of(table, name)
-    assert isinstance(found, list)
+def rows_of(table: Path, name: str, rows: Collection[int]) -> dict[int, Any]:
+    """The values of a column in some rows, by row."""
+    found, wanted, at = {}, set(rows), 0
+    for values in _in_parts(table, name):
+        found |= {at + i: value for i, value in enumerate(values) if at + i in wanted}
+        at += len(values)
+        if len(found) == len(wanted):
+            break
     return found
 
 
@@ -57,15 +88,11 @@ def of_table(table: Path, text: str | None, embeddings: str | None, k: int | Non
     """Skills of the rows of a table, by a column of texts, or of embeddings (or a .npy file of them)."""
     texts = None
     if text is not None:
-        texts = ["" if value is None else value for value in column(table, text)]
-        bad = next((i for i, value in enumerate(texts) if not isinstance(value, str)), None)
-        if bad is not None:
-            kind = type(texts[bad]).__name__
-            raise InputError(f"--text {text!r}: row {bad + 1:,} is a {kind}, not a text; a column that holds texts?")
+        texts = ColumnOfTexts(table, text)
     vectors = None
     if embeddings is not None:
         vectors = _vectors(table, embeddings)
-        if len(vectors) != (n := values_of(table, None)):
+        if len(vectors) != (n := number_of_rows(table)):
             raise InputError(f"--embeddings {embeddings!r}: {len(vectors):,} rows; the table has {n:,}")
     return discover(texts, embeddings=vectors, k=k or "auto", seed=seed)
 
@@ -89,23 +116,22 @@ def write(found: Discovered, table: Path, path: Path) -> None:
     """Write a copy of the table that has one more column, `skill`: the name of each row's skill."""
     require_output(table, path)
 
-    def copy(rows: Any) -> None:
-        import duckdb
+    import duckdb
 
+    with _opened(table) as rows, plain_path(path) as plain:
         taken = [name.lower() for name in rows.columns]
         name = next(n for n in ("skill", *(f"skill_{i}" for i in range(2, 99))) if n not in taken)
         labels = {name: np.array(found.names, object)}
         joined = duckdb.sql("SELECT * FROM rows POSITIONAL JOIN labels")
         del labels
-        with plain_path(path) as plain:
-            quoted = str(plain).replace("'", "''")
-            duckdb.sql(f"COPY joined TO '{quoted}' (FORMAT {WRITTEN[path.suffix]})")
+        quoted = str(plain).replace("'", "''")
+        duckdb.sql(f"COPY joined TO '{quoted}' (FORMAT {WRITTEN[path.suffix]})")
         del joined
 
-    _asked(table, copy)
 
-
-def _asked(table: Path, of: Any) -> Any:
+@contextmanager
+def _opened(table: Path) -> Iterator[Any]:
+    """The table as DuckDB's rows. Raises `InputError` for one that is not there, cannot be read or has no rows."""
     import duckdb
 
     if table.suffix not in READERS:
@@ -114,7 +140,10 @@ def _asked(table: Path, of: Any) -> Any:
         raise InputError(f"table {str(table)!r}: not found")
     try:
         with plain_path(table) as plain:
-            return of(READERS[table.suffix](duckdb, plain))
+            rows = READERS[table.suffix](duckdb, plain)
+            if not len(rows.limit(1)):  # fetching takes pytz where a time has a zone
+                raise InputError(f"table {str(table)!r}: has no rows")
+            yield rows
     except duckdb.Error as error:
         said = str(error).splitlines()[0]
         raise InputError(f"table {str(table)!r}: is no {KINDS[table.suffix]} that can be read ({said})") from None

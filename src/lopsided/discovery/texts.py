@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import compress, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +22,20 @@ CHUNK = 20_000
 """Texts that are made points at a time, so that their table of terms stays small."""
 COMMON = 0.4
 """A term of a larger share of the texts says nothing about their topic, in any language."""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Texts that are read as often as needed, and what a first look through them found."""
+
+    source: Iterable[str]
+    """Begins anew with each `iter`."""
+    number: int
+    duplicates: int
+    """How many equal an earlier one but for case, spaces and digits."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.source)
 
 
 class Points(NamedTuple):
@@ -40,15 +58,35 @@ def sklearn() -> Any:
     return sklearn
 
 
-def of_texts(texts: Sequence[str], seed: int) -> Points:
+def looked_through(texts: Iterable[str]) -> Texts:
+    """The texts, counted. Raises `InputError` for what is no text, for empty ones alone, and for what can be read only
+    once."""
+    if iter(texts) is texts:
+        raise InputError(
+            f"texts: a {type(texts).__name__} is read only once; give a list, or what begins anew with each iter"
+        )
+    empty, number, seen = True, 0, array("q")
+    for text in texts:
+        if not isinstance(text, str):
+            raise InputError(f"texts: row {number:,} is a {type(text).__name__}, not a text")
+        seen.append(hash(re.sub(r"[\d\s]+", " ", text).strip().lower()))
+        number, empty = number + 1, empty and not text.strip()
+    if empty:
+        raise InputError("texts: all of them are empty")
+    return Texts(texts, number, number - len(np.unique(np.frombuffer(seen, np.int64))))
+
+
+def of_texts(texts: Texts, seed: int) -> Points:
     """Raises `InputError` where the texts have no terms to tell them apart."""
     sklearn()
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.preprocessing import normalize
 
-    rows = np.random.default_rng(seed).permutation(len(texts))[:FITTED]
+    rows = np.random.default_rng(seed).permutation(texts.number)[:FITTED]
     rows.sort()
+    fitted = np.zeros(texts.number, bool)
+    fitted[rows] = True
     vectorizer = TfidfVectorizer(
         max_features=TERMS,
         min_df=2,
@@ -58,15 +96,15 @@ def of_texts(texts: Sequence[str], seed: int) -> Points:
         token_pattern=r"(?u)\b[^\W\d_]{2,}\b",
     )
     try:
-        table = vectorizer.fit_transform(texts[i] for i in rows)
+        table = vectorizer.fit_transform(compress(texts, fitted))
     except ValueError:
         raise InputError(
-            f"skills: no term is in two of the {len(texts):,} texts and in fewer than {COMMON:.0%} of them; the texts "
+            f"skills: no term is in two of the {texts.number:,} texts and in fewer than {COMMON:.0%} of them; they "
             "are all alike, empty, or share no words (words of letters: digits do not count)"
         ) from None
     directions = TruncatedSVD(min(DIRECTIONS, table.shape[1] - 1, max(1, len(rows) - 1)), random_state=seed)
     directions.fit(table)
-    parts = [directions.transform(vectorizer.transform(chunk)) for chunk in _chunks(texts)]
+    parts = [directions.transform(vectorizer.transform(chunk)).astype(np.float32) for chunk in _chunks(texts)]
     names = vectorizer.get_feature_names_out()
 
     def terms(cluster: np.ndarray) -> list[list[str]]:
@@ -78,7 +116,7 @@ def of_texts(texts: Sequence[str], seed: int) -> Points:
             found.append([str(names[j]) for j in np.argsort(-more)[:TOLD] if more[j] > 0])
         return found
 
-    vectors: Any = normalize(np.concatenate(parts).astype(np.float32))
+    vectors: Any = normalize(np.concatenate(parts), copy=False)
     return Points(vectors, terms, rows)
 
 
@@ -100,6 +138,7 @@ def of_embeddings(vectors: Any) -> Points:
     return Points((found / np.where(length > 0, length, 1)).astype(np.float32))
 
 
-def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    for a in range(0, len(texts), CHUNK):
-        yield texts[a : a + CHUNK]
+def _chunks(texts: Iterable[str]) -> Iterator[Sequence[str]]:
+    left = iter(texts)
+    while chunk := list(islice(left, CHUNK)):
+        yield chunk

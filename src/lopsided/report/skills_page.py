@@ -20,9 +20,10 @@ LETTERS = 300
 
 def write_skills(path: Path, found: Discovered, table: Path, text: str | None) -> Path:
     """Write the page; examples are shown where `text` names a column of the table."""
-    from lopsided.discovery.tables import column
+    from lopsided.discovery.tables import rows_of
 
-    texts = column(table, text) if text is not None else None
+    shown = {row for skill in found.skills for row in skill.examples}
+    texts = rows_of(table, text, shown) if text is not None else None
     skills = [
         {
             "name": skill.name,

@@ -19,6 +19,7 @@ from lopsided.report.text import duration, never_learned, number, rules, to_lear
 from lopsided.report.words import (
     claim_rows,
     counts_text,
+    coverage_text,
     ratio_text,
     settings_text,
     value_text,
@@ -94,7 +95,7 @@ def _price(recipe: str, scale: dict[str, Any]) -> str:
 def claim_table(claims: Sequence[Claim], with_recipe: bool = True, needed: Sequence[int | None] | None = None) -> None:
     """Claims with effect, verdict and the paper's number; for undecided ones what would decide them."""
     table = Table(box=SIMPLE_HEAD)
-    for column in (["recipe"] if with_recipe else []) + ["claim", "measured [95 % interval]", "verdict", "paper"]:
+    for column in (["recipe"] if with_recipe else []) + ["claim", "measured [interval]", "verdict", "paper"]:
         table.add_column(column, no_wrap=column in ("recipe", "verdict"))
     more = needed or [None] * len(claims)
     for claim, seeds, (text, effect, verdict, paper) in zip(claims, more, claim_rows(claims), strict=True):
@@ -111,6 +112,8 @@ def claim_table(claims: Sequence[Claim], with_recipe: bool = True, needed: Seque
             console.print(f"[dim]{plain(recipe)}, against the paper: {plain(apart)} (lopsided diff {recipe})[/]")
     for line in counts_text(counts(claims)):
         console.print(line)
+    if covered := coverage_text(claims):
+        console.print(f"[dim]{covered}[/]")
 
 
 def difference_table(recipe: str, scale: str, rows: Sequence[Apart], assumptions: Sequence[Assumption]) -> None:

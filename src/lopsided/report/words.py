@@ -118,6 +118,16 @@ def _look(claim: Claim) -> str:
     return f"look {claim.look.number} of {claim.look.of}, {claim.look.seeds} seeds, level {claim.look.level:.3g}"
 
 
+def coverage_text(claims: Sequence[Claim]) -> str:
+    """What intervals cover: 95 %, but 90 % where an equivalence is tested, and more at a look; empty without any."""
+    known = [claim.coverage for claim in claims if claim.effect is not None and claim.verdict != "not run"]
+    if not known:
+        return ""
+    low, high = (f"{100 * each:.3g}" for each in (min(known), max(known)))
+    why = "" if low == high == "95" else ": 90 % where an equivalence is tested, more than 95 % at a look"
+    return f"Intervals cover {low if low == high else f'{low} to {high}'} %{why}."
+
+
 def claim_rows(claims: Sequence[Claim]) -> list[tuple[str, str, str, str]]:
     """(claim, effect with interval, verdict, the paper) as text."""
     return [(c.claim, _with_mark(c), c.verdict, paper_text(c)) for c in claims]

@@ -32,6 +32,13 @@ class ArmRow(NamedTuple):
     spec: str
     coordinates: Mapping[str, Any]
     """The settings in which the arms of the run differ."""
+    judged_from: int = 0
+    judged_to: int = 0
+    """Seeds that looks of `--until-decided` judge this arm by: from the first to before the second of these two."""
+
+    def has(self, seed: int) -> bool:
+        """Whether a seed is of this run."""
+        return seed < self.seeds or self.judged_from <= seed < self.judged_to
 
 
 @contextmanager
@@ -42,7 +49,7 @@ def connect(
     knows no other members.
 
     `rows`: every member that is complete, each once; `members` (spec, seed, job, code, runs, settings); `arms` (arm,
-    recipe, scale, run, changes, seeds, spec, coordinates). docs/tables.md has every column.
+    recipe, scale, run, changes, seeds, spec, coordinates, judged_from, judged_to). docs/tables.md has every column.
     """
     import duckdb
 
@@ -61,7 +68,7 @@ def connect(
             "job": [job for _, job in members],
             "code": [last[job].code_of(spec) for (spec, _), job in members],
             "runs": [
-                json.dumps(list(dict.fromkeys(arm.run for arm in runs.get(spec, ()) if seed < arm.seeds)))
+                json.dumps(list(dict.fromkeys(arm.run for arm in runs.get(spec, ()) if arm.has(seed))))
                 for (spec, seed), _ in members
             ],
             "settings": [store.index.specs.get(spec, "{}") for (spec, _), _ in members],
@@ -72,6 +79,10 @@ def connect(
             "seeds": np.array([arm.seeds for arm in found], np.uint64),
             "spec": [arm.spec for arm in found],
             "coordinates": [json.dumps(arm.coordinates) for arm in found],
+            **{
+                name: np.array([getattr(arm, name) for arm in found], np.uint64)
+                for name in ("judged_from", "judged_to")
+            },
         }, {"coordinates": "JSON"})  # fmt: skip
         _rows(con, [(f"{root}/parts/{part.folder}/rows.parquet", part.job) for part in parts], locked)
         yield con

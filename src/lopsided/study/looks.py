@@ -1,4 +1,5 @@
-"""Which look of `--until-decided` is in hand, for `lopsided status`: OUT/plans/<label>.look.
+"""Looks of `--until-decided`, for `lopsided status` and `query`: which is in hand, OUT/plans/<label>.look, and which
+seeds the plan, OUT/plans/<label>.json, judges.
 
 Nothing is decided from it, and reading it needs no JAX.
 """
@@ -8,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from lopsided.store import records
 from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
-from lopsided.store.records import Hash, Record, Seed
+from lopsided.store.records import LONGEST, Hash, Record, Seed
 from lopsided.store.survey import MemberId
 
 ENDING = ".look"
@@ -25,6 +26,24 @@ class Look(Record):
     run: Annotated[str, Field(max_length=400)]
     specs: tuple[Hash, ...]
     seeds: tuple[Seed, ...]
+
+
+class Judged(BaseModel):
+    """What a plan says of its seeds. (`lopsided.study.until_decided` reads all of it.)"""
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+
+    first: Seed
+    arms: tuple[str, ...]
+    looks: Annotated[tuple[Annotated[int, Field(ge=1, le=LONGEST)], ...], Field(min_length=1)]
+
+
+def judged(store: Store, label: str) -> Judged | None:
+    """The seeds that the looks of a run judge; None where none are planned."""
+    try:
+        return Judged.model_validate_json(records.text_of(store.root / "plans" / f"{label}.json"))
+    except (OSError, ValueError, RecursionError):
+        return None
 
 
 def tell(store: Store, label: str, said: str, specs: Sequence[str], seeds: Sequence[int]) -> None:

@@ -21,6 +21,7 @@ from lopsided.store.paths import folder_in
 from lopsided.store.records import LONGEST, Hash, Name, Record
 from lopsided.store.survey import MemberId
 from lopsided.store.tables import ArmRow
+from lopsided.study import looks
 
 if TYPE_CHECKING:
     from lopsided.core.arms import ArmSpec
@@ -86,8 +87,9 @@ class Manifest(Record):
         """Names of all members in the store."""
         return [(arm.hash, seed) for arm in self.arms.values() for seed in range(self.seeds)]
 
-    def rows(self) -> list[ArmRow]:
-        """The run's rows of the table `arms`."""
+    def rows(self, store: Store | None = None) -> list[ArmRow]:
+        """The run's rows of the table `arms`. `store`: where its looks, if any, are planned."""
+        judged = None if store is None else looks.judged(store, self.label)
         return [
             ArmRow(
                 arm=name,
@@ -98,6 +100,8 @@ class Manifest(Record):
                 seeds=self.seeds,
                 spec=arm.hash,
                 coordinates=arm.coordinates,
+                judged_from=judged.first if judged and name in judged.arms else 0,
+                judged_to=judged.first + judged.looks[-1] if judged and name in judged.arms else 0,
             )
             for name, arm in self.arms.items()
         ]
@@ -183,6 +187,18 @@ def recorded(store: Store) -> list[Manifest]:
         else:
             found.append((_written(file), manifest))
     return [manifest for _, manifest in sorted(found, key=lambda each: each[0])]
+
+
+def looked_at(store: Store, manifests: Sequence[Manifest]) -> dict[str, list[MemberId]]:
+    """The members by which looks have judged each run so far, those that chose left out, as `RUN, looks`."""
+    complete, found = store.complete(), {}
+    for each in manifests:
+        if judged := looks.judged(store, each.label):
+            seeds = range(judged.first, judged.first + judged.looks[-1])
+            names = [each.arms[name].hash for name in judged.arms if name in each.arms]
+            members = [(spec, seed) for spec, seed in complete if seed in seeds and spec in set(names)]
+            found |= {f"{each.label}, looks": members} if members else {}
+    return found
 
 
 def _written(file: Path) -> float:

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from lopsided.claims.as_text import as_text
 from lopsided.claims.deciding import about, at_edges, found_of, with_reason
 from lopsided.claims.recipe import Recipe
 from lopsided.core.errors import InputError, StoreError
@@ -58,6 +59,8 @@ class Plan:
     looks: tuple[int, ...]
     arms_hash: str
     """Digest of the names and specs of the recipe's arms: a plan is refused once they have changed."""
+    tests: tuple[str, ...] = ()
+    """Digest of the settings of each claim's test; () in plans of versions before 2026-11-28."""
 
 
 @dataclass(frozen=True)
@@ -213,13 +216,20 @@ def read(asked: RecipeRun, store: Store) -> Plan | None:
     try:
         data: dict[str, Any] = parsed(file.read_text())
         lists = {key: tuple(data[key]) for key in ("arms", "others", "at_edges", "best", "claims", "looks")}
-        plan = Plan(first=int(data["first"]), arms_hash=str(data["arms_hash"]), **lists)
+        tests = tuple(data.get("tests", ()))
+        plan = Plan(first=int(data["first"]), arms_hash=str(data["arms_hash"]), tests=tests, **lists)
     except (OSError, ValueError, KeyError, TypeError):
         raise StoreError(f"{file}: is no plan of this version; remove it to plan anew") from None
     claims = tuple(s.claim for s in asked.recipe.claims)
     for what, same in ("claims", plan.claims == claims), ("arms", plan.arms_hash == _arms_hash(asked)):
         if not same:
             raise StoreError(f"{file}: was made for other {what} of {asked.recipe.name!r}; move it away to plan anew")
+    for claim, then, now in zip(plan.claims, plan.tests, _tests(asked.recipe), strict=False):
+        if then != now:
+            raise StoreError(
+                f"{file}: was made for another test of {claim!r}, and seeds were looked at since; seeds that nobody "
+                "has seen are in another --out"
+            )
     return plan
 
 
@@ -241,6 +251,7 @@ def _write(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> Plan:
         claims=tuple(s.claim for s in asked.recipe.claims),
         looks=looks,
         arms_hash=_arms_hash(asked),
+        tests=_tests(asked.recipe),
     )
     file = _file(asked, store)
     folder_in(file.parent.parent, file.parent.name)
@@ -258,6 +269,10 @@ def _tell(asked: RecipeRun, plan: Plan, state: State, store: Store) -> None:
     said = f"look {state.looks + 1} of {len(plan.looks)}, {still_open} open"
     specs = [asked.arms[name].content_hash() for name in state.wanted]
     look_in_hand.tell(store, asked.label, said, specs, _seeds(plan, state.looks))
+
+
+def _tests(recipe: Recipe) -> tuple[str, ...]:
+    return tuple(sha256(as_text(each.test).encode()).hexdigest()[:16] for each in recipe.claims)
 
 
 def _arms_hash(asked: RecipeRun) -> str:

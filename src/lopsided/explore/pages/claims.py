@@ -145,6 +145,6 @@ def _claims(row: Checked, places: list[int], address: str) -> html.Section:
         [
             html.H3([row.recipe, html.Small(f" {row.question} ")], id=row.recipe),
             *links,
-            table(("claim", "measured [95 % interval]", "verdict", "paper"), lines, "claims"),
+            table(("claim", "measured [interval]", "verdict", "paper"), lines, "claims"),
         ]
     )
