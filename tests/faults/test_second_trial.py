@@ -81,20 +81,20 @@ def test_results_without_the_usual_metric_can_be_printed(tmp_path, capsys):
 def test_a_run_that_cannot_be_read_here_is_named(tmp_path, capsys, monkeypatch):
     """Its task comes from a file: `report` and `load` were silent."""
     from lopsided.core.errors import InputError
-    from lopsided.study import recipe_run
+    from lopsided.study import remembered
 
     put(tmp_path / "spec.json", SMALL.model_dump_json())
     command(capsys, "run", tmp_path / "spec.json", "--seeds", 1, "--out", tmp_path / "out")
     command(capsys, "run", "dense-parity", "--scale", "smoke", "--out", tmp_path / "out")
     label = next((tmp_path / "out/runs").glob("spec-*.json")).stem
-    real = recipe_run.of_manifest
+    real = remembered.of_manifest
 
     def of_manifest(found):
         if found.label == label:
             raise InputError("unknown task 'facts'")
         return real(found)
 
-    monkeypatch.setattr(recipe_run, "of_manifest", of_manifest)
+    monkeypatch.setattr(remembered, "of_manifest", of_manifest)
     said = command(capsys, "report", tmp_path / "out").err
     assert "left out (unknown task 'facts')" in said
     with pytest.raises(lop.InputError, match="cannot be read here"):

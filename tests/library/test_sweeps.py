@@ -14,7 +14,7 @@ from lopsided.results.stored import Arm, Results, load
 from lopsided.results.sweeps import best, beyond
 from lopsided.stats.selection import folds
 from lopsided.store.parts import Store
-from lopsided.study import recipe_run
+from lopsided.study import recipe_run, remembered
 from lopsided.study.recipe_run import RecipeRun
 from lopsided.work.worker import run
 from tests.library.small import small_recipe, spec
@@ -112,7 +112,7 @@ def test_a_run_goes_on_until_its_best_rates_are_bracketed(tmp_path, monkeypatch)
     assert "small, lr = 0.045" in results.arms
     again = asked.train(Store(tmp_path))
     assert (again.trained, again.already) == (0, 6 * len(grown.arms))
-    (of_folder,) = recipe_run.recorded(Store(tmp_path))
+    (of_folder,) = remembered.recorded(Store(tmp_path))
     assert of_folder.grown(Store(tmp_path))[0].arms.keys() == grown.arms.keys()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ def run(
     named, seeds = _named(arms), _seeds(seeds)
     store = out if isinstance(out, Store) else Store(out)
     specs = list(named.values())
-    warn_of_older_rows(specs, store)
+    warn_of_older_rows(specs, store, _each(seeds))
     if _somebody_looks() if progress is None else progress:
         from lopsided.report.live import Display, Screen
 
@@ -91,7 +91,7 @@ def load(
     found = stored.load(store, "library", "library", named, dict.fromkeys(named, seeds))
     if found is None:
         raise InputError(f"load: {str(store.root)!r} does not hold every member; `lopsided.run` trains what is missing")
-    _say_mixed(named, store)
+    _say_mixed(named, store, _each(seeds))
     return of_stored(found)
 
 
@@ -99,7 +99,7 @@ def _of_run(store: Store, recipe: str | None) -> Results:
     """Results of a recorded run: the newest one of that name that is complete, unchanged runs before those that were
     changed by hand."""
     from lopsided.study import manifest
-    from lopsided.study.recipe_run import recorded, unreadable
+    from lopsided.study.remembered import recorded, unreadable
 
     if not (store.root / "parts").is_dir():
         raise InputError(f"load: folder {str(store.root)!r}: no store there")
@@ -107,7 +107,8 @@ def _of_run(store: Store, recipe: str | None) -> Results:
     if recipe == OTHERS:
         return _of_others(with_seeds(store, known), store)
     runs = recorded(store, known)
-    names = "; ".join(f"{run.title!r}" for run in runs) or "none"
+    others = [repr(OTHERS)] if with_seeds(store, known) else []
+    names = "; ".join([*(f"{run.title!r}" for run in runs), *others]) or "none"
     if recipe is None:
         raise InputError(f"load: name a run of {str(store.root)!r} by recipe=. Valid: {names}")
     chosen = [run for run in runs if recipe in (run.label, run.title)]
@@ -120,9 +121,9 @@ def _of_run(store: Store, recipe: str | None) -> Results:
     for run in reversed(chosen):
         grown, found = run.grown(store.as_of_now())
         if found is not None:
-            _say_mixed(grown.arms, store)
-            if others := [each.title for each in chosen if each is not run]:
-                tell(f"load: {recipe!r} is {run.title!r} here; other runs of that name: {', '.join(others)}")
+            _say_mixed(grown.arms, store, range(run.seeds))
+            if same := [each.title for each in chosen if each is not run]:
+                tell(f"load: {recipe!r} is {run.title!r} here; other runs of that name: {', '.join(same)}")
             return of_stored(found)
     raise InputError(f"load: {recipe!r} is not complete in {str(store.root)!r}; `lopsided run` goes on with it")
 
@@ -138,9 +139,13 @@ def _of_others(arms: Sequence[tuple[OtherArm, tuple[int, ...]]], store: Store) -
     return of_stored(found)
 
 
-def _say_mixed(arms: Mapping[str, Spec], store: Store) -> None:
+def _each(seeds: int | tuple[int, ...]) -> Container[int]:
+    return range(seeds) if isinstance(seeds, int) else set(seeds)
+
+
+def _say_mixed(arms: Mapping[str, Spec], store: Store, seeds: Container[int] | None = None) -> None:
     """Say on stderr if rows of several versions of the code are about to be compared."""
-    if said := mixed_text(arms.values(), store.as_of_now()):
+    if said := mixed_text(arms.values(), store.as_of_now(), seeds):
         tell(said)
 
 

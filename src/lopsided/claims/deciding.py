@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import cast
+from typing import Any, cast
 
 from lopsided.claims.assumption import Assumption
 from lopsided.claims.recipe import Recipe
@@ -105,14 +105,19 @@ def reason_of(found: Decision, at_edge: bool) -> Reason:
     return "budget" if found.effect is None else "seeds"  # of no effect, too few members learned
 
 
-def about(recipe: Recipe, statement: Statement, results: Results) -> dict[str, tuple]:
-    """How far the arms that a claim reads are from the paper's, and what the paper does not give. Empty for claims
-    that no paper makes."""
-    paper = papers(recipe)
+def about(recipe: Recipe, statement: Statement, results: Results) -> dict[str, Any]:
+    """How many members of the arms that a claim reads diverged, how far these arms are from the paper's, and what the
+    paper does not give (nothing for claims that no paper makes)."""
+    paper, names = papers(recipe), statement.test.reads(results.arms)
+    diverged = sum(int(results.arms[name].diverged.sum()) for name in names)
     if isinstance(statement.source, Own) or not paper.arms or results.scale == "paper":
-        return {"setting": (), "assumed": ()}
-    read = [_planned(recipe, results, name) for name in statement.test.reads(results.arms)]
-    return {"setting": differences(read, paper), "assumed": assumed(recipe.assumptions, read)}
+        return {"setting": (), "assumed": (), "diverged": diverged}
+    read = [_planned(recipe, results, name) for name in names]
+    return {
+        "setting": differences(read, paper),
+        "assumed": assumed(recipe.assumptions, read),
+        "diverged": diverged,
+    }
 
 
 def assumed(assumptions: Sequence[Assumption], arms: Sequence[ArmSpec]) -> tuple[str, ...]:

@@ -101,7 +101,7 @@ def report(
     from lopsided.study.checking import found_in, interim
     from lopsided.study.manifest import recorded as manifests
     from lopsided.study.others import OTHERS, members
-    from lopsided.study.recipe_run import recorded, unreadable
+    from lopsided.study.remembered import recorded, unreadable
     from lopsided.study.reports import write_report
 
     store = existing(directory)

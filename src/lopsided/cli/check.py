@@ -79,7 +79,7 @@ def _decided(
         tell(f"{recipe.name}: looks of --until-decided passed over: {found.problem}")
     if found.run is None:
         return found, {}
-    warn_of_older_rows(found.run.arms.values(), store)
+    warn_of_older_rows(found.run.arms.values(), store, range(found.run.seeds))
     said = {"scale": found.run.scale, "seeds": found.seeds, "made": made(store, found.run) if as_json else []}
     return found, {recipe.name: said}
 

@@ -195,7 +195,7 @@ def _one(
     from lopsided.study.checking import found_in
     from lopsided.study.own_code import mixed_text, warn_of_older_rows
     from lopsided.study.reports import write_report
-    from lopsided.study.until_decided import until_decided
+    from lopsided.study.until_decided import planned, until_decided
     from lopsided.work.signals import stop_on_signals, stopped_after
 
     def arms_now() -> dict[str, str]:
@@ -204,7 +204,10 @@ def _one(
 
     require_engines(asked.arms.values(), execution)  # before anything is written
     store.require_writable()
-    warn_of_older_rows(asked.arms.values(), store)
+    warn_of_older_rows(asked.arms.values(), store, range(asked.seeds))
+    asked.require_own_file(store)
+    if until is not None:
+        planned(asked, store, until)
     for said in filter(None, (_tested_before(asked, store) if until is None else "", _replaces(asked, store))):
         tell(said)
     log = folder_in(store.root, "logs") / f"{asked.label}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
@@ -225,7 +228,7 @@ def _one(
     store = store.as_of_now()
     found = found_in(asked, store)
     asked, claims = found.run, found.claims
-    if not claims and (said := mixed_text(asked.arms.values(), store)):  # claims say so themselves
+    if not claims and (said := mixed_text(asked.arms.values(), store, range(asked.seeds))):  # claims say so themselves
         tell(said)
     page, arms = None, []
     if found.shown is not None:

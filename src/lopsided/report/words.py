@@ -55,6 +55,11 @@ def how_decided(claim: Claim) -> str:
     said = [_test(claim), _window(claim), _rivals(claim), _places(claim), _folds(claim), _look(claim)]
     said += [f"best at the end of its sweep: {', '.join(claim.at_edge)}" if claim.at_edge else ""]
     said += ["the runs were too short for a verdict against it" if _too_short(claim) else ""]
+    said += [
+        f"{claim.diverged} members of the arms and settings that it reads diverged (an accuracy counts as 0)"
+        if claim.diverged
+        else ""
+    ]
     return "; ".join(filter(None, [*said, coarse_text(claim), versions_text(claim)]))
 
 

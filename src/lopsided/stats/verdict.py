@@ -165,6 +165,9 @@ class Claim:
     """Best settings that lie at an end of their sweep."""
     code_versions: int = 1
     """How many versions of the code made its rows."""
+    diverged: int | None = None
+    """How many members of the arms that it reads diverged: their accuracy counts as 0, and they never learn. None:
+    decided before this was counted."""
     setting: tuple[Difference, ...] = ()
     """Where the arms that it reads differ from those of the paper."""
     assumed: tuple[str, ...] = ()

@@ -13,7 +13,8 @@ from lopsided.stats.seeds_needed import seeds_needed
 from lopsided.stats.verdict import Claim
 from lopsided.store.parts import Store
 from lopsided.study.manifest import Manifest
-from lopsided.study.recipe_run import RecipeRun, latest
+from lopsided.study.recipe_run import RecipeRun
+from lopsided.study.remembered import latest
 from lopsided.study.targets import plain_arms
 from lopsided.study.until_decided import State, looked
 
@@ -78,7 +79,8 @@ def found_in(asked: RecipeRun, store: Store) -> Found:
         looks = looked(asked, store)
     except StoreError as error:
         problem = str(error)
-    claims = grown.marked(looks.claims if looks else grown.claims(results), store)
+    judged = range(looks.first, looks.first + looks.seeds) if looks else ()
+    claims = grown.marked(looks.claims if looks else grown.claims(results), store, judged)
     return Found(grown, results, claims, looks, problem)
 
 

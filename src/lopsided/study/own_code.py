@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Container, Iterable
 
 from lopsided.core.code import VERSION, code_digests, outside
 from lopsided.core.spec import Spec
@@ -10,8 +10,8 @@ from lopsided.core.telling import tell
 from lopsided.store.parts import Store
 
 
-def code_versions(specs: Iterable[Spec], store: Store) -> int:
-    """How many versions of the code made the rows of these specs, at least.
+def code_versions(specs: Iterable[Spec], store: Store, seeds: Container[int] | None = None) -> int:
+    """How many versions of the code made the rows of these specs, at least; of some `seeds`, or of all.
 
     A digest is of what one spec computes, so that two arms of one version may have two digests. Rows of several
     digests of one spec are of several versions, and so are rows of two specs of which one is as the present code makes
@@ -19,19 +19,19 @@ def code_versions(specs: Iterable[Spec], store: Store) -> int:
     """
     # Rows do not keep the code of their time, so that "earlier" is all that can be said of two digests of two specs.
     now = {spec.content_hash(): spec for spec in specs}
-    made = digests_of(now, store)
+    made = digests_of(now, store, seeds)
     if not made:
         return 1
     most, present = max(len(codes) for codes in made.values()), code_digests(now[spec] for spec in made)
     return max(most, len({_version(code, present[spec]) for spec, codes in made.items() for code in codes}))
 
 
-def digests_of(names: Collection[str], store: Store) -> dict[str, set[str]]:
-    """The digests of the code that made rows, by the content hash of those of `names` that have any."""
+def digests_of(names: Container[str], store: Store, seeds: Container[int] | None = None) -> dict[str, set[str]]:
+    """The digests of the code that made rows of these seeds, by the content hash of those of `names` that have any."""
     made: dict[str, set[str]] = {}
     for part in store.parts():
-        for spec in part.seeds:
-            if spec in names:
+        for spec, its in part.seeds.items():
+            if spec in names and (seeds is None or any(seed in seeds for seed in its)):
                 made.setdefault(spec, set()).add(part.code_of(spec))
     return made
 
@@ -55,17 +55,21 @@ def say_rows_of_the_first_rule(specs: Iterable[Spec], store: Store) -> None:
         )
 
 
-def warn_of_older_rows(specs: Iterable[Spec], store: Store) -> None:
-    """Say on stderr how many trained members of these specs were made by another version of the code than the present
-    one. Only specs with parts from outside this package count: whoever changes a task of their own expects new numbers.
-    """
+def warn_of_older_rows(specs: Iterable[Spec], store: Store, seeds: Container[int] | None = None) -> None:
+    """Say on stderr how many trained members of these specs (of these `seeds`, or of all) were made by another version
+    of the code than the present one. Only specs with parts from outside this package count: whoever changes a task of
+    their own expects new numbers."""
     own = {spec.content_hash(): spec for spec in specs if outside(spec)}
     if not own:
         return
     survey = store.survey()
     code = {(part.job, spec): part.code_of(spec) for part in survey.good if part.final for spec in part.seeds}
     now = code_digests(own.values())
-    older = [name for (name, _), job in survey.complete.items() if name in own and code[job, name] != now[name]]
+    older = [
+        name
+        for (name, seed), job in survey.complete.items()
+        if name in own and (seeds is None or seed in seeds) and code[job, name] != now[name]
+    ]
     if older:
         files = sorted({file for name in set(older) for file in outside(own[name])})
         what = (
@@ -75,9 +79,9 @@ def warn_of_older_rows(specs: Iterable[Spec], store: Store) -> None:
         tell(f"{what} {left}")
 
 
-def mixed_text(specs: Iterable[Spec], store: Store) -> str:
+def mixed_text(specs: Iterable[Spec], store: Store, seeds: Container[int] | None = None) -> str:
     """What to say where rows of several versions of the code are shown or compared; empty where they are of one."""
-    return versions_text(code_versions(specs, store))
+    return versions_text(code_versions(specs, store, seeds))
 
 
 def versions_text(versions: int) -> str:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from lopsided.claims.deciding import decide
 from lopsided.claims.recipe import FILE_MODULE, Recipe
-from lopsided.core import registry
 from lopsided.core.arms import SCALES, ArmSpec, ScaleName
 from lopsided.core.errors import InputError, MissingData, unknown
 from lopsided.core.execution import DEFAULT, Execution
@@ -28,7 +27,7 @@ from lopsided.study.manifest import Manifest
 from lopsided.study.named_metrics import check_metrics
 from lopsided.study.overrides import apply, overridden, plainly
 from lopsided.study.own_code import code_versions
-from lopsided.study.targets import find, plain_arms, plain_curves
+from lopsided.study.targets import find, plain_curves
 from lopsided.work.done import Done, Request, Runner
 from lopsided.work.jobs import cut, wanted_members
 from lopsided.work.rows import member_id
@@ -80,6 +79,15 @@ class RecipeRun:
         specs = (spec.model_dump(mode="json") for spec in self.base.values()) if self.overrides else ()
         return manifest.title_of(self.recipe.name, self.scale, self.overrides, specs)
 
+    def require_own_file(self, store: Store) -> None:
+        """Raise `InputError` where the folder has a run of another recipe file of this name."""
+        before = manifest.read(store, self.label)
+        if before is not None and before.file and self.file and before.file != self.file:
+            raise InputError(
+                f"{self.label}: this folder has a run of another recipe file of that name, whose report would be "
+                "replaced; give the recipe another name, or take another folder (--out)"
+            )
+
     def train(
         self,
         store: Store,
@@ -91,12 +99,8 @@ class RecipeRun:
         """Write the manifest and train what is missing, then what sweeps lack whose best settings lie at an end. Jobs
         are cut as the folder's manifest says, if it has one. `runner` trains: here, or elsewhere."""
         store.require_writable()
+        self.require_own_file(store)
         before = manifest.read(store, self.label)
-        if before is not None and before.file and self.file and before.file != self.file:
-            raise InputError(
-                f"{self.label}: this folder has a run of another recipe file of that name, whose report would be "
-                "replaced; give the recipe another name, or take another folder (--out)"
-            )
         job_size = before.job_size if before else None
         now, specs, done, jobs = self, list(self.arms.values()), Done(0, 0, 0.0, 0), []
         while specs:
@@ -142,7 +146,7 @@ class RecipeRun:
     @property
     def may_grow(self) -> bool:
         """Whether its sweeps may be extended. (Its rows need not be read to know.)"""
-        return self.scale != "smoke" and len(self.rounds) < MOST_ROUNDS and _swept(self.recipe, self.scale)
+        return self.scale != "smoke" and len(self.rounds) < MOST_ROUNDS and is_swept(self.recipe, self.scale)
 
     def longer(self, results: Results) -> RecipeRun | None:
         """This run with one round more; None where every best setting is bracketed, or after MOST_ROUNDS."""
@@ -184,9 +188,10 @@ class RecipeRun:
         except (InputError, MissingData) as error:
             tell(f"the claims cannot be decided on this scale's results: {error}")
 
-    def marked(self, claims: Sequence[Claim], store: Store) -> list[Claim]:
-        """The claims, with how many versions of the code made the rows of the recipe's arms."""
-        versions = code_versions(self.arms.values(), store)
+    def marked(self, claims: Sequence[Claim], store: Store, judged: Collection[int] = ()) -> list[Claim]:
+        """The claims, with how many versions of the code made the rows of the recipe's arms: those of the run's own
+        seeds, and of those that looks `judged`."""
+        versions = code_versions(self.arms.values(), store, {*range(self.seeds), *judged})
         return [replace(claim, code_versions=versions) for claim in claims]
 
     def figure(self, results: Results) -> Figure:
@@ -239,62 +244,6 @@ def prepare(target: str, scale: str, seeds: int | None, overrides: Sequence[str]
     return RecipeRun(recipe, name, arms, seeds or recipe.scales[name].seeds, overrides, file=own)
 
 
-def of_manifest(found: Manifest) -> RecipeRun:
-    """The run that a manifest remembers. Of a recipe that is not known here, or has other arms by now, the arms are
-    left, without claims."""
-    scale = cast(ScaleName, found.scale)
-    recipe: Recipe | None = registry.registered("recipe").get(found.recipe)
-    if recipe and scale in recipe.scales:
-        try:
-            arms = overridden(recipe.name, recipe.specs(scale), found.overrides)
-        except InputError:
-            arms = {}
-        if _same(arms, found, _swept(recipe, scale)):
-            return RecipeRun(recipe, scale, arms, found.seeds, found.overrides)
-    arms = {name: Spec.parse(arm.spec) for name, arm in found.arms.items()}
-    return RecipeRun(plain_arms(found.recipe, arms), scale, arms, found.seeds, found.overrides)
-
-
-def _swept(recipe: Recipe, scale: ScaleName) -> bool:
+def is_swept(recipe: Recipe, scale: ScaleName) -> bool:
+    """Whether the recipe sweeps any setting at this scale."""
     return any(each.swept for each in recipe.arms_at(scale).values())
-
-
-def _same(arms: Mapping[str, Spec], found: Manifest, swept: bool) -> bool:
-    """Whether a manifest is of these arms, and of what was added to their sweeps; their names may have changed."""
-    ours, theirs = {s.content_hash() for s in arms.values()}, {arm.hash for arm in found.arms.values()}
-    return ours == theirs or (swept and ours < theirs)
-
-
-def recorded(store: Store, manifests: Sequence[Manifest] | None = None) -> list[RecipeRun]:
-    """Runs that the folder remembers, newest last; one whose specs are no longer valid is left out. `manifests`: those
-    of the folder, where they have been read (a bad one is told once)."""
-    found = []
-    for each in manifest.recorded(store) if manifests is None else manifests:
-        try:
-            found.append(of_manifest(each))
-        except InputError:
-            continue
-    return found
-
-
-def unreadable(manifests: Sequence[Manifest]) -> dict[str, str]:
-    """Why runs that the folder remembers cannot be read here, by title: their tasks come from files that this process
-    has not imported, or their specs are of another version."""
-    found = {}
-    for each in manifests:
-        try:
-            of_manifest(each)
-        except InputError as error:
-            found[each.title] = str(error)
-    return found
-
-
-def latest(manifests: Sequence[Manifest], recipe: Recipe) -> RecipeRun | None:
-    """The largest-scale unchanged run of a recipe whose arms are still those of the recipe."""
-    for scale in ("paper", "laptop"):
-        for found in manifests:
-            if (found.recipe, found.scale) == (recipe.name, scale) and not found.overrides:
-                arms = recipe.specs(scale)
-                if _same(arms, found, _swept(recipe, scale)):
-                    return RecipeRun(recipe, scale, arms, found.seeds)
-    return None

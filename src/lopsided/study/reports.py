@@ -48,7 +48,7 @@ def write_report(store: Store, runs: Sequence[Found], page: Path) -> Path:
                 made(store, asked),
                 asked.title,
                 found.interim,
-                "" if found.claims else mixed_text(asked.arms.values(), store),
+                "" if found.claims else mixed_text(asked.arms.values(), store, range(asked.seeds)),
             )
             sections.append(section)
         return write(sections, page)

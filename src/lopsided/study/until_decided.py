@@ -94,12 +94,7 @@ def until_decided(
     """Train what chooses, then look after look what open claims read. `looks` is how many judged seeds there are at
     each one; none, those of the plan that the folder holds, or `LOOKS`. Raises `Stopped` when `stop` is set, and
     `InputError` for other looks than the plan's: each further test is one more chance of a wrong verdict."""
-    if not asked.recipe.claims:
-        raise InputError(f"--until-decided: {asked.recipe.name} has no claims to decide")
-    plan, done, there = read(asked, store), Done(0, 0, 0.0, 0), set(store.complete())
-    if plan is not None and looks and looks != plan.looks:
-        planned = " ".join(map(str, plan.looks))
-        raise InputError(f"--looks: {_file(asked, store)} has fixed {planned}; other looks need another --out")
+    plan, done, there = planned(asked, store, looks), Done(0, 0, 0.0, 0), set(store.complete())
     if plan is None:
         done = asked.train(store, progress, stop, execution, runner)
         plan = _write(asked, store.as_of_now(), looks or LOOKS)
@@ -115,6 +110,18 @@ def until_decided(
     look_in_hand.end(store, asked.label)
     # Each look asks for the seeds of those before it, too: they were there, or this command trained them.
     return state, done._replace(already=already + len(judged_members & there))
+
+
+def planned(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> Plan | None:
+    """The plan that the folder holds, if any. Raises `InputError` if it is of other `looks`, or if there is nothing to
+    decide, and as `read` does."""
+    if not asked.recipe.claims:
+        raise InputError(f"--until-decided: {asked.recipe.name} has no claims to decide")
+    plan = read(asked, store)
+    if plan is not None and looks and looks != plan.looks:
+        fixed = " ".join(map(str, plan.looks))
+        raise InputError(f"--looks: {_file(asked, store)} has fixed {fixed}; other looks need another --out")
+    return plan
 
 
 def looked(asked: RecipeRun, store: Store) -> State | None:
