@@ -147,7 +147,7 @@ class _Work:
             taken = {member: lease for lease in leases if lease.alive for member in lease.members}
             undone = [members for job in jobs if (members := [m for m in job if member_id(m) in missing])]
             backlog = self._backlog(undone, taken)
-            others = len({taken[name].owner for name in missing if name in taken})
+            others = len({taken[name].owner.model_dump_json() for name in missing if name in taken})
             for whole in self._unlucky_last(jobs):
                 if job := [m for m in whole if member_id(m) in missing and member_id(m) not in taken]:
                     ids = [member_id(m) for m in job]
