@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lopsided.claims.assumption import Assumption
+from lopsided.claims.nuisance import USUAL, Nuisance
 from lopsided.claims.places import At
 from lopsided.claims.readings import EVERY, Best, Final, Measured, Reaches
 from lopsided.claims.recipe import Recipe
@@ -50,6 +51,7 @@ __all__ = [
     "OWN",
     "PALETTE",
     "SCALES",
+    "USUAL",
     "Above",
     "Ahead",
     "AheadThroughout",
@@ -77,6 +79,7 @@ __all__ = [
     "MembersAbove",
     "Near",
     "NotAhead",
+    "Nuisance",
     "Own",
     "Panel",
     "Paper",

@@ -81,6 +81,7 @@ def test_flags_are_frozen():
                 "--for",
                 "--json",
                 "--looks",
+                "--neighbours",
                 "--on",
                 "--on-set",
                 "--out",

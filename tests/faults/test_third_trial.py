@@ -190,12 +190,12 @@ def test_a_race_that_is_stopped_says_where_it_goes_on(tmp_path, number, code):
 
 
 def test_seeds_that_are_added_after_a_verdict_are_said(tmp_path, monkeypatch):
-    from lopsided.cli.run import _tested_before
     from lopsided.store.parts import Store
     from lopsided.study import manifest, recipe_run
+    from lopsided.study.before import tested_before
 
     asked, more = (recipe_run.prepare("deflation", "laptop", seeds, ()) for seeds in (6, 9))
-    assert _tested_before(more, Store(tmp_path)) == ""
+    assert tested_before(more, Store(tmp_path)) == ""
     hashes = [spec.content_hash() for spec in asked.arms.values()]
 
     class Before:
@@ -205,10 +205,10 @@ def test_seeds_that_are_added_after_a_verdict_are_said(tmp_path, monkeypatch):
             return [(digest, seed) for digest in hashes for seed in range(6)]
 
     monkeypatch.setattr(manifest, "read", lambda store, label: Before())
-    assert _tested_before(more, Store(tmp_path)) == ""  # they are not complete
+    assert tested_before(more, Store(tmp_path)) == ""  # they are not complete
     monkeypatch.setattr(Store, "complete", lambda self: dict.fromkeys(Before().members()))
-    assert "tested at 6 seeds before, and are now tested anew at 9" in _tested_before(more, Store(tmp_path))
-    assert _tested_before(asked, Store(tmp_path)) == ""
+    assert "tested at 6 seeds before, and are now tested anew at 9" in tested_before(more, Store(tmp_path))
+    assert tested_before(asked, Store(tmp_path)) == ""
 
 
 def test_skills_that_are_not_found_are_not_written(tmp_path, capsys):

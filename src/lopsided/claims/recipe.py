@@ -9,6 +9,7 @@ from math import inf
 from typing import Any, cast
 
 from lopsided.claims.assumption import Assumption
+from lopsided.claims.nuisance import USUAL, Nuisance
 from lopsided.claims.statement import Statement
 from lopsided.core.arms import SCALES, ArmSpec, Scale, ScaleName
 from lopsided.core.errors import InputError, unknown
@@ -55,6 +56,8 @@ class Recipe:
     """With fewer seeds, no claim is decided."""
     assumptions: Sequence[Assumption] = ()
     """Settings that the paper does not give."""
+    nuisance: Sequence[Nuisance] = USUAL
+    """Settings on which the claims should not depend; those that are swept are left out."""
 
     def __post_init__(self) -> None:
         for name in ("name", "paper", "figure_number", "question", "metric"):
@@ -67,6 +70,8 @@ class Recipe:
         self._require("claims", all(isinstance(each, Statement) for each in claims), "a list of Statements")
         assumed = self.assumptions if isinstance(self.assumptions, Sequence) else [None]
         self._require("assumptions", all(isinstance(each, Assumption) for each in assumed), "a list of Assumptions")
+        unsettled = self.nuisance if isinstance(self.nuisance, Sequence) else [None]
+        self._require("nuisance", all(isinstance(each, Nuisance) for each in unsettled), "a list of Nuisances")
         scales = dict(self.scales) if isinstance(self.scales, Mapping) else {}
         known = bool(scales) and set(scales) <= set(SCALES) and all(map(_is_cost, scales.values()))
         self._require("scales", known, f"(seeds, seconds) or (seeds,) for some of {', '.join(SCALES)}")

@@ -16,6 +16,8 @@ from lopsided.report.as_json import print_json
 from lopsided.store.paths import folder_in
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lopsided.core.execution import Execution
     from lopsided.store.parts import Store
     from lopsided.study.recipe_run import RecipeRun
@@ -30,6 +32,7 @@ def run(
     set_: Annotated[tuple[str, ...], Parameter(name="--set", consume_multiple=True, negative="")] = (),
     until_decided: Annotated[bool, Parameter(negative="")] = False,
     looks: Annotated[tuple[int, ...], Parameter(consume_multiple=True, negative="")] = (),
+    neighbours: int | None = None,
     for_: Annotated[str | None, Parameter(name="--for")] = None,
     devices_per_member: int = 1,
     across_hosts: Annotated[bool, Parameter(negative="")] = False,
@@ -54,12 +57,15 @@ def run(
     seeds
         Members per arm; the recipe's own number if left out.
     set_
-        Changes to every arm's spec: key=value, for example --set steps=500 optimizer.lr=0.01. Or to one arm's:
-        --set "power law: skills.alpha=1".
+        Changes to every arm's spec: key=value, for example --set steps=500 optimizer.lr=0.01, or key*=factor for what
+        each arm has: --set plan.batch*=2. Or to one arm's: --set "power law: skills.alpha=1".
     until_decided
         Then freeze the best settings and train new seeds, 8, 16, 32, 64, until every claim is decided.
     looks
         Other numbers of new seeds for --until-decided: --looks 32 128 512. Fixed before the first of them is trained.
+    neighbours
+        Then train the recipe at so many neighbouring settings as well (width, rate, batch, steps, drawn from a key), a
+        few seeds each: does a verdict depend on what somebody chose?
     for_
         Stop cleanly when this time is over (of all targets together): 30m, 2h. The same command goes on.
     devices_per_member
@@ -108,7 +114,9 @@ def run(
             print(f"lopsided: {asked.recipe.name}, {i + 1} of {len(prepared)}", file=sys.stderr)
         seconds = None if end is None else max(end - time.monotonic(), 0.001)
         runner = _runner(target, Store(out), on, workers, on_set, seconds, devices_per_member)
-        found.append(_one(asked, Store(out), runner, execution_of(devices_per_member), until, seconds, as_json))
+        around = () if neighbours is None else _around(asked, neighbours)
+        execution = execution_of(devices_per_member)
+        found.append(_one(asked, Store(out), runner, execution, until, seconds, as_json, around))
         if not found[-1]["finished"]:
             said = f"lopsided: {for_} are over; what is computed is committed, and the same command goes on"
             print(said, file=sys.stderr)
@@ -117,38 +125,10 @@ def run(
         print_json(found[0] if len(prepared) == 1 else {"runs": found})
 
 
-def _tested_before(asked: RecipeRun, store: Store) -> str:
-    """A sentence if this run's claims were tested with fewer seeds before; otherwise "". Whoever adds seeds until a
-    verdict pleases is wrong more often than a test promises."""
-    from lopsided.study import manifest
+def _around(asked: RecipeRun, count: int) -> list[RecipeRun]:
+    from lopsided.study.neighbours import neighbours
 
-    before = manifest.read(store, asked.label)
-    if before is None or asked.scale == "smoke" or not asked.recipe.claims or before.seeds >= asked.seeds:
-        return ""
-    if not set(before.members()) <= set(store.complete()):
-        return ""
-    return (
-        f"{asked.label}: its claims were tested at {before.seeds} seeds before, and are now tested anew at "
-        f"{asked.seeds}, each time at 5 %; --until-decided plans looks that are 5 % together"
-    )
-
-
-def _replaces(asked: RecipeRun, store: Store) -> str:
-    """A sentence if the folder's report is about to become one of fewer seeds, or of other specs; otherwise ""."""
-    from lopsided.study import manifest
-
-    before = manifest.read(store, asked.label)
-    if before is None:
-        return ""
-    there = {arm.hash for arm in before.arms.values()}
-    if not there & {spec.content_hash() for spec in asked.arms.values()}:
-        return (
-            f"{asked.label}: its specs are others than before; the page is of the new ones, and what was trained "
-            "before is among the members of no recipe"
-        )
-    if before.seeds > asked.seeds:
-        return f"{asked.label}: this folder has {before.seeds} seeds of it; the page is now of {asked.seeds}"
-    return ""
+    return neighbours(asked, count)
 
 
 def _joined_as_head() -> bool:
@@ -185,6 +165,7 @@ def _one(
     until: tuple[int, ...] | None,
     seconds: float | None,
     as_json: bool,
+    around: Sequence[RecipeRun] = (),
 ) -> dict[str, Any]:
     """Train and decide one run, write its report, and print its outcome (unless `as_json`), which is returned.
     `until` has the looks of `--until-decided`, () the usual ones; None trains without looks."""
@@ -192,7 +173,9 @@ def _one(
     from lopsided.engines.choosing import require_engines
     from lopsided.report.live import Display, Screen
     from lopsided.study import manifest
+    from lopsided.study.before import replaces, tested_before
     from lopsided.study.checking import found_in
+    from lopsided.study.neighbours import train_neighbours
     from lopsided.study.own_code import mixed_text, warn_of_older_rows
     from lopsided.study.reports import write_report
     from lopsided.study.until_decided import planned, until_decided
@@ -200,7 +183,12 @@ def _one(
 
     def arms_now() -> dict[str, str]:
         now = manifest.read(store, asked.label)
-        return {name: arm.hash for name, arm in now.arms.items()} if now else {}
+        own = {name: arm.hash for name, arm in now.arms.items()} if now else {}
+        return own | {
+            f"{name} ({', '.join(each.overrides)})": spec.content_hash()
+            for each in around
+            for name, spec in each.arms.items()
+        }
 
     require_engines(asked.arms.values(), execution)  # before anything is written
     store.require_writable()
@@ -208,7 +196,7 @@ def _one(
     asked.require_own_file(store)
     if until is not None:
         planned(asked, store, until)
-    for said in filter(None, (_tested_before(asked, store) if until is None else "", _replaces(asked, store))):
+    for said in filter(None, (tested_before(asked, store) if until is None else "", replaces(asked, store))):
         tell(said)
     log = folder_in(store.root, "logs") / f"{asked.label}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
     with (
@@ -222,6 +210,8 @@ def _one(
                 done = until_decided(asked, store, display, stop, until, runner, execution)[1]
             else:
                 done = asked.train(store, display, stop, execution, runner)
+            if around:
+                done = done.plus(train_neighbours(around, store, display, stop, execution, runner))
         except Stopped:
             if not over.is_set():
                 raise

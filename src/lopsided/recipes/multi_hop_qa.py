@@ -24,6 +24,7 @@ import numpy as np
 from lopsided.recipe import (
     FIVE_POINTS,
     OWN,
+    USUAL,
     Ahead,
     Arm,
     Arms,
@@ -31,6 +32,7 @@ from lopsided.recipe import (
     Figure,
     Higher,
     Measured,
+    Nuisance,
     Paper,
     Recipe,
     Results,
@@ -141,6 +143,7 @@ recipe = Recipe(
     threshold=LEARNED,
     scales={"smoke": (2, 12), "laptop": (8, 1200), "paper": (3,)},
     assumptions=[QUESTIONS_DECAY],
+    nuisance=[*USUAL, Nuisance("task.people", times=(0.8, 1.2))],
     arms=arms,
     claims=[
         Statement(

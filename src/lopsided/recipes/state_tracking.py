@@ -17,6 +17,7 @@ from typing import Any
 from lopsided.recipe import (
     FIVE_POINTS,
     OWN,
+    USUAL,
     Above,
     Ahead,
     Arms,
@@ -26,6 +27,7 @@ from lopsided.recipe import (
     Final,
     Higher,
     Measured,
+    Nuisance,
     Paper,
     Reaches,
     Recipe,
@@ -96,6 +98,7 @@ recipe = Recipe(
     threshold=LEARNED,
     scales={"smoke": (2, 5), "laptop": (8, 530), "paper": (4,)},
     assumptions=[HEADS],
+    nuisance=[*USUAL, Nuisance("task.group", values=("S4",))],
     arms=arms,
     claims=[
         Statement(

@@ -13,6 +13,7 @@ from jinja2 import Environment, FunctionLoader
 from lopsided.claims.counts import counts
 from lopsided.core.provenance import software
 from lopsided.figures.panels import Figure
+from lopsided.report.neighbour_curve import curve
 from lopsided.report.plotly_draw import panel_html
 from lopsided.report.summary import arm_summaries
 from lopsided.report.text import never_learned, number, rules, to_learn
@@ -62,6 +63,8 @@ def write(sections: Sequence[Section], path: Path) -> Path:
                 "rules": rules(arms),
                 "counts": counts_text(counts(section.claims)),
                 "coverage": coverage_text(section.claims),
+                "neighbours": list(filter(None, map(curve, section.claims))),
+                "neighbour_seeds": max((c.neighbours.seeds for c in section.claims if c.neighbours), default=0),
                 "specs": {a.name: json.dumps(a.spec.model_dump(mode="json"), indent=1) for a in shown},
                 "hashes": {a.name: a.spec.content_hash() for a in shown},
                 "panels": panels,

@@ -95,7 +95,7 @@ def _price(recipe: str, scale: dict[str, Any]) -> str:
 def claim_table(claims: Sequence[Claim], with_recipe: bool = True, needed: Sequence[int | None] | None = None) -> None:
     """Claims with effect, verdict and the paper's number; for undecided ones what would decide them."""
     table = Table(box=SIMPLE_HEAD)
-    for column in (["recipe"] if with_recipe else []) + ["claim", "measured [interval]", "verdict", "paper"]:
+    for column in (["recipe"] if with_recipe else []) + ["claim", plain("measured [interval]"), "verdict", "paper"]:
         table.add_column(column, no_wrap=column in ("recipe", "verdict"))
     more = needed or [None] * len(claims)
     for claim, seeds, (text, effect, verdict, paper) in zip(claims, more, claim_rows(claims), strict=True):

@@ -60,6 +60,7 @@ def how_decided(claim: Claim) -> str:
         if claim.diverged
         else ""
     ]
+    said += [neighbours_text(claim)]
     return "; ".join(filter(None, [*said, coarse_text(claim), versions_text(claim)]))
 
 
@@ -74,6 +75,15 @@ def coarse_text(claim: Claim) -> str:
 
 def _too_short(claim: Claim) -> bool:
     return claim.verdict == "inconclusive" and claim.reason == "budget" and claim.effect is not None
+
+
+def neighbours_text(claim: Claim) -> str:
+    """What neighbouring settings say; empty where none were tried."""
+    found = claim.neighbours
+    if found is None:
+        return ""
+    against = f", certainly on the other in {found.against}" if found.against else ""
+    return f"same side at {found.same} of {found.of} neighbouring settings, certain at {found.certain}{against}"
 
 
 def versions_text(claim: Claim) -> str:
@@ -139,7 +149,7 @@ def claim_rows(claims: Sequence[Claim]) -> list[tuple[str, str, str, str]]:
 
 
 def _with_mark(claim: Claim) -> str:
-    mark = "; ".join(filter(None, [coarse_text(claim), versions_text(claim)]))
+    mark = "; ".join(filter(None, [coarse_text(claim), versions_text(claim), neighbours_text(claim)]))
     return f"{effect_text(claim)} ({mark})" if mark else effect_text(claim)
 
 

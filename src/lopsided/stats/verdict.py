@@ -110,6 +110,33 @@ class Decision(NamedTuple):
 NOT_RUN = Decision("", "", None, (None, None), "not run", 0, "")
 
 
+@dataclass(frozen=True)
+class Neighbour:
+    """What a claim's test found at a neighbouring setting."""
+
+    changes: tuple[str, ...]
+    """Changes of the recipe's settings, as `--set` takes them."""
+    effect: float | None
+    interval: tuple[float | None, float | None]
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Whether a claim depends on settings that somebody chose."""
+
+    of: int
+    """Neighbouring settings that were tried."""
+    same: int
+    """How many have an effect on the same side as the claim's own."""
+    certain: int
+    """How many certainly are on that side."""
+    against: int
+    """How many certainly are on the other side."""
+    seeds: int
+    at: tuple[Neighbour, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Claim:
     """One falsifiable sentence with what was measured; from `estimand` to `coarseness` the fields of `Decision`."""
@@ -172,11 +199,23 @@ class Claim:
     """Where the arms that it reads differ from those of the paper."""
     assumed: tuple[str, ...] = ()
     """Fields that the paper does not give."""
+    neighbours: Neighbours | None = None
+    """What neighbouring settings say; None where none were tried."""
 
     @property
     def equivalence(self) -> bool:
         """Whether two one-sided tests were made."""
         return len(self.bounds) == 2
+
+    @property
+    def as_said(self) -> bool | None:
+        """Whether the effect lies where the claim says, certain or not; None where it is not known."""
+        if self.effect is None:
+            return None
+        if self.equivalence:
+            return min(self.bounds) < self.effect < max(self.bounds)
+        null = self.bounds[0] if self.bounds else float(self.ratio)
+        return self.effect < null if self.side == "below" else self.effect > null
 
     @property
     def rivals_disagree(self) -> bool:

@@ -13,6 +13,7 @@ from lopsided.stats.seeds_needed import seeds_needed
 from lopsided.stats.verdict import Claim
 from lopsided.store.parts import Store
 from lopsided.study.manifest import Manifest
+from lopsided.study.neighbours import with_neighbours
 from lopsided.study.recipe_run import RecipeRun
 from lopsided.study.remembered import latest
 from lopsided.study.targets import plain_arms
@@ -81,6 +82,7 @@ def found_in(asked: RecipeRun, store: Store) -> Found:
         problem = str(error)
     judged = range(looks.first, looks.first + looks.seeds) if looks else ()
     claims = grown.marked(looks.claims if looks else grown.claims(results), store, judged)
+    claims = with_neighbours(claims, asked, store)
     return Found(grown, results, claims, looks, problem)
 
 

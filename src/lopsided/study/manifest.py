@@ -122,7 +122,7 @@ def title_of(recipe: str, scale: str, overrides: Sequence[str], specs: Iterable[
     return ", ".join([recipe if scale == "laptop" and overrides else f"{recipe}-{scale}", *changes])
 
 
-CHANGE = re.compile(r"[A-Za-z_][\w.]*=")
+CHANGE = re.compile(r"[A-Za-z_][\w.]*\*?=")
 
 
 def split(override: str) -> tuple[str, str]:
@@ -143,7 +143,7 @@ def _changed(override: str, words: Mapping[str, int]) -> str:
     arm, setting = split(override)
     key, equals, value = setting.partition("=")
     last = key.rpartition(".")[2]
-    return f"{arm}{': ' if arm else ''}{last if words.get(last, 0) < 2 else key}{equals}{value}"
+    return f"{arm}{': ' if arm else ''}{last if words.get(last.removesuffix('*'), 0) < 2 else key}{equals}{value}"
 
 
 def arms_of(arms: Mapping[str, Spec], planned: Mapping[str, ArmSpec] | None = None) -> dict[str, ArmRecord]:

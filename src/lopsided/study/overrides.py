@@ -1,5 +1,5 @@
-"""Changes by hand: `--set key=value` for every arm, refused where the recipe compares what it would set, and
-`--set "arm: key=value"` for one of them."""
+"""Changes by hand: `--set key=value` for every arm, refused where the recipe compares what it would set, `--set
+key*=2` for what every arm that has it has, and `--set "arm: key=value"` for one of them."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ def overridden(recipe: str, arms: Mapping[str, Spec], overrides: Sequence[str]) 
         if arm and arm not in arms:
             raise unknown("arm", arm, arms)
     changed = {name: apply(spec, overrides, name) for name, spec in arms.items()}
+    for override in overrides:
+        if _factor_of(override) and all(apply(spec, [override], name) == spec for name, spec in arms.items()):
+            raise InputError(f"--set {override}: no arm has a number there that it would change")
     _keep_apart(recipe, arms, [each for each in overrides if not split(each)[0]])
     _still_different(arms, changed, overrides)
     return changed
@@ -41,6 +44,9 @@ def apply(spec: Spec, overrides: Sequence[str], arm: str = "") -> Spec:
         path, equals, text = override.partition("=")
         if not equals or not path:
             raise InputError(f"--set {override!r}: valid is key=value, for example optimizer.lr=0.01")
+        if path.endswith("*"):
+            _multiply(data, path.removesuffix("*"), text)
+            continue
         value = value_of(text)
         *parents, last = path.split(".")
         place: Any = data
@@ -52,6 +58,28 @@ def apply(spec: Spec, overrides: Sequence[str], arm: str = "") -> Spec:
         else:
             place[last] = value
     return Spec.parse(data)
+
+
+def _factor_of(override: str) -> str:
+    """The factor of `key*=factor`; empty for other changes."""
+    key, _, text = split(override)[1].partition("=")
+    return text if key.endswith("*") else ""
+
+
+def _multiply(data: Any, path: str, text: str) -> None:
+    """Multiply a number, if it is there; a whole number stays one, of at least 1."""
+    factor = value_of(text)
+    if isinstance(factor, bool) or not isinstance(factor, int | float) or not factor > 0:
+        raise InputError(f"--set {path}*={text}: valid is a number above 0")
+    *parents, last = path.split(".")
+    place = data
+    for parent in parents:
+        place = place.get(parent) if isinstance(place, dict) else None
+    if not isinstance(place, dict):
+        return
+    number = place.get(last)
+    if isinstance(number, int | float) and not isinstance(number, bool):
+        place[last] = max(round(number * factor), 1) if isinstance(number, int) else number * factor
 
 
 def plainly(override: str) -> str:
@@ -97,7 +125,11 @@ def _keep_apart(recipe: str, arms: Mapping[str, Spec], overrides: Sequence[str])
     specs = [spec.model_dump(mode="json") for spec in arms.values()]
     for override in overrides:
         part, _, key = override.partition("=")[0].partition(".")
-        if part in ("task", "model") and len({json.dumps(spec[part].get(key)) for spec in specs}) > 1:
+        if (
+            not key.endswith("*")
+            and part in ("task", "model")
+            and len({json.dumps(spec[part].get(key)) for spec in specs}) > 1
+        ):
             raise InputError(f"--set {part}.{key}: recipe {recipe!r} compares arms that differ in it")
 
 

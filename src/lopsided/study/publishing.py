@@ -27,6 +27,7 @@ from lopsided.store.index import FOLDER
 from lopsided.store.parts import Part, Store
 from lopsided.study.checking import claims_of, found_in
 from lopsided.study.manifest import recorded
+from lopsided.study.neighbours import recorded as recorded_neighbours
 from lopsided.study.recipe_run import RecipeRun
 
 LICENCE = "CC-BY-4.0"
@@ -102,14 +103,15 @@ def unpack(file: Path, root: Path) -> Store:
 def _written(run: RecipeRun, store: Store, metrics: Collection[str], file: Path) -> Path:
     """The file with some metrics."""
     survey = store.survey()
-    specs = {spec.content_hash() for spec in run.arms.values()}
+    around = recorded_neighbours(run, store)
+    specs = {spec.content_hash() for each in (run, *around) for spec in each.grown(store)[0].arms.values()}
     members = {member: job for member, job in survey.complete.items() if member[0] in specs}
     jobs = set(members.values())
     parts = [part for part in survey.good if part.job in jobs]
     said: dict[str, Any] = {"licence": LICENCE, "part": merged(store, parts, members, "0")._asdict()}
     for kind in ("runs", "plans"):
-        files = (store.root / kind).glob(f"{run.label}.json")
-        said[kind] = {each.name: each.read_text() for each in files}
+        files = [store.root / kind / f"{each.label}.json" for each in (run, *around)]
+        said[kind] = {each.name: each.read_text() for each in files if each.is_file()}
     bare = file.with_name("bare.parquet")
     copy_rows(store, parts, members, bare, metrics)
     metadata = quoted(canonical({**said, "rows": _digest(bare)}))

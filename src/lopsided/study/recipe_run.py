@@ -106,18 +106,7 @@ class RecipeRun:
         while specs:
             members = cut(wanted_members(specs, self.seeds), job_size)
             jobs += [(job_name(map(member_id, job)), len(job)) for job in members]
-            arms = manifest.arms_of(now.arms, now.planned)
-            found = Manifest(
-                recipe=self.recipe.name,
-                scale=self.scale,
-                seeds=self.seeds,
-                overrides=self.overrides,
-                arms=arms,
-                job_size=job_size,
-                jobs=tuple(jobs),
-                file=self.file,
-            )
-            manifest.write(store, found)
+            now.note(store, jobs, job_size)
             request = Request(specs, self.seeds, store, progress, execution, stop or threading.Event(), job_size)
             done = done.plus(runner(request))
             results = now.results(store.as_of_now()) if now.may_grow else None
@@ -127,6 +116,20 @@ class RecipeRun:
                 tell(f"a best setting lies at the end of its sweep; added: {_added(longer)}")
             now = longer or now
         return done
+
+    def note(self, store: Store, jobs: Sequence[tuple[str, int]] = (), job_size: int | None = None) -> None:
+        """Write the manifest: which arms, seeds and jobs are asked for."""
+        found = Manifest(
+            recipe=self.recipe.name,
+            scale=self.scale,
+            seeds=self.seeds,
+            overrides=self.overrides,
+            arms=manifest.arms_of(self.arms, self.planned),
+            job_size=job_size,
+            jobs=tuple(jobs),
+            file=self.file,
+        )
+        manifest.write(store, found)
 
     def results(self, store: Store) -> Results | None:
         """From stored rows; None while a member is missing."""

@@ -1,0 +1,37 @@
+"""What a folder had of a run before the command that is about to begin, in words."""
+
+from __future__ import annotations
+
+from lopsided.store.parts import Store
+from lopsided.study import manifest
+from lopsided.study.recipe_run import RecipeRun
+
+
+def tested_before(asked: RecipeRun, store: Store) -> str:
+    """A sentence if this run's claims were tested with fewer seeds before; otherwise "". Whoever adds seeds until a
+    verdict pleases is wrong more often than a test promises."""
+    before = manifest.read(store, asked.label)
+    if before is None or asked.scale == "smoke" or not asked.recipe.claims or before.seeds >= asked.seeds:
+        return ""
+    if not set(before.members()) <= set(store.complete()):
+        return ""
+    return (
+        f"{asked.label}: its claims were tested at {before.seeds} seeds before, and are now tested anew at "
+        f"{asked.seeds}, each time at 5 %; --until-decided plans looks that are 5 % together"
+    )
+
+
+def replaces(asked: RecipeRun, store: Store) -> str:
+    """A sentence if the folder's report is about to become one of fewer seeds, or of other specs; otherwise ""."""
+    before = manifest.read(store, asked.label)
+    if before is None:
+        return ""
+    there = {arm.hash for arm in before.arms.values()}
+    if not there & {spec.content_hash() for spec in asked.arms.values()}:
+        return (
+            f"{asked.label}: its specs are others than before; the page is of the new ones, and what was trained "
+            "before is among the members of no recipe"
+        )
+    if before.seeds > asked.seeds:
+        return f"{asked.label}: this folder has {before.seeds} seeds of it; the page is now of {asked.seeds}"
+    return ""

@@ -1,0 +1,131 @@
+"""Whether a verdict depends on settings that somebody chose: a recipe at neighbouring settings, drawn from a key."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from lopsided.claims.nuisance import drawn, swept_fields
+from lopsided.core.errors import InputError
+from lopsided.core.execution import DEFAULT, Execution
+from lopsided.core.flat import flat
+from lopsided.core.progress import Progress
+from lopsided.stats.signflip import FEWEST
+from lopsided.stats.verdict import Claim, Neighbour, Neighbours
+from lopsided.store.parts import Store
+from lopsided.study import manifest
+from lopsided.study.overrides import overridden
+from lopsided.study.recipe_run import RecipeRun
+from lopsided.work.done import Done, Request, Runner
+from lopsided.work.worker import train
+
+MOST = 64
+"""Neighbours of a run at most."""
+
+
+def neighbours(asked: RecipeRun, count: int, seeds: int | None = None) -> list[RecipeRun]:
+    """The first `count` neighbours of an unchanged run, with `seeds` each: by default as many as a test needs. Raises
+    `InputError` for a run that was changed by hand, and for a recipe without settings that may be changed."""
+    if asked.overrides:
+        raise InputError("--neighbours: of a recipe as it is; leave --set out")
+    if not asked.recipe.claims:
+        raise InputError(f"--neighbours: {asked.recipe.name} has no claims")
+    if not 1 <= count <= MOST:
+        raise InputError(f"--neighbours {count}: between 1 and {MOST}")
+    if not (possible := _possible(asked)):
+        raise InputError(f"--neighbours: {asked.recipe.name} has no setting that may be changed (`nuisance`)")
+    seeds = seeds or max(FEWEST, asked.recipe.least_seeds)
+    every = (_changed(asked, changes, seeds) for changes in drawn(_key(asked), possible))
+    return list(islice((each for each in every if each is not None), count))
+
+
+def _key(asked: RecipeRun) -> str:
+    return f"{asked.recipe.name} {asked.scale}"
+
+
+def _possible(asked: RecipeRun) -> list[list[str]]:
+    """For each setting that may be changed, the changes that the recipe can stand; a sweep moves its own."""
+    arms = asked.recipe.arms_at(asked.scale).values()
+    swept = {field for arm in arms for field in swept_fields(flat(arm.spec.model_dump(mode="json")), arm.swept)}
+    every = (
+        [change for change in each.changes if _changed(asked, (change,), 1) is not None]
+        for each in asked.recipe.nuisance
+        if each.field not in swept
+    )
+    return [changes for changes in every if changes]
+
+
+def _changed(asked: RecipeRun, changes: tuple[str, ...], seeds: int) -> RecipeRun | None:
+    """The run at a neighbouring setting; None if the recipe cannot stand it, or it changes nothing."""
+    before = asked.recipe.specs(asked.scale)
+    try:
+        arms = overridden(asked.recipe.name, before, changes)
+    except InputError:
+        return None
+    return None if arms == before else RecipeRun(asked.recipe, asked.scale, arms, seeds, changes)
+
+
+def train_neighbours(
+    runs: Sequence[RecipeRun],
+    store: Store,
+    progress: Callable[[Progress], None] | None = None,
+    stop: threading.Event | None = None,
+    execution: Execution = DEFAULT,
+    runner: Runner = train,
+) -> Done:
+    """Train all of them: first together, so that what differs in numbers alone shares a program, then what the sweeps
+    of each lack."""
+    store.require_writable()
+    specs = [spec for run in runs for spec in run.arms.values()]
+    for run in runs:
+        run.note(store)
+    done = runner(Request(specs, runs[0].seeds, store, progress, execution, stop or threading.Event()))
+    for run in runs:
+        more = run.train(store, progress, stop, execution, runner)
+        done = done.plus(more._replace(already=0))  # they are those of before
+    return done
+
+
+def with_neighbours(claims: Sequence[Claim], asked: RecipeRun, store: Store) -> list[Claim]:
+    """The claims, with what the neighbours in the folder say of them; those that are not complete are left out."""
+    found = [
+        (run, run.claims(results))
+        for each in recorded(asked, store)
+        for run, results in [each.grown(store)]
+        if results is not None
+    ]
+    if not found:
+        return list(claims)
+    return [
+        replace(claim, neighbours=_said(claim, [(run, decided[i]) for run, decided in found]))
+        for i, claim in enumerate(claims)
+    ]
+
+
+def recorded(asked: RecipeRun, store: Store) -> list[RecipeRun]:
+    """The neighbours of a run that a folder remembers, in the order in which they are drawn; a change by hand that
+    nobody drew is none."""
+    if asked.overrides or not asked.recipe.claims:
+        return []
+    files = (store.root / "runs").glob(f"{asked.label}-????????.json")
+    known = {each.overrides: each for file in files if (each := manifest.read(store, file.stem)) is not None}
+    if not known:
+        return []
+    every = islice(drawn(_key(asked), _possible(asked)), 4 * MOST)
+    found = ((changes, _changed(asked, changes, known[changes].seeds)) for changes in every if changes in known)
+    return [run for _, run in found if run is not None]
+
+
+def _said(claim: Claim, others: Sequence[tuple[RecipeRun, Claim]]) -> Neighbours:
+    side = True if claim.as_said is None else claim.as_said
+    right, wrong = ("holds", "contradicted") if side else ("contradicted", "holds")
+    return Neighbours(
+        of=len(others),
+        same=sum(other.as_said is side for _, other in others),
+        certain=sum(other.verdict == right for _, other in others),
+        against=sum(other.verdict == wrong for _, other in others),
+        seeds=max(run.seeds for run, _ in others),
+        at=tuple(Neighbour(run.overrides, other.effect, other.interval, other.verdict) for run, other in others),
+    )

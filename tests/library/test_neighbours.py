@@ -1,0 +1,144 @@
+"""Neighbouring settings: drawn from a key, trained, decided, shown; and changes that multiply."""
+
+import re
+from dataclasses import replace
+from itertools import islice
+
+import pytest
+
+from lopsided.claims.nuisance import Nuisance, drawn
+from lopsided.claims.statement import OWN, Statement
+from lopsided.core.arms import arm, swept
+from lopsided.core.errors import InputError
+from lopsided.recipe import Final, Higher
+from lopsided.report.neighbour_curve import curve
+from lopsided.report.words import neighbours_text
+from lopsided.stats.verdict import Claim, Neighbour, Neighbours
+from lopsided.store.parts import Store
+from lopsided.study.checking import found_in
+from lopsided.study.manifest import title_of
+from lopsided.study.neighbours import MOST, neighbours, recorded, train_neighbours
+from lopsided.study.overrides import overridden
+from lopsided.study.recipe_run import RecipeRun
+from tests.library.small import small_recipe, spec
+
+
+def arms(scale):
+    for lr in (0.05, 0.5):
+        yield arm(spec(lr), rate=lr)
+
+
+def recipe_of(make=arms, **more):
+    higher = Higher(Final({"rate": 0.5}), than=Final({"rate": 0.05}), what="accuracy")
+    return replace(small_recipe("around", make, [Statement("the large rate ends higher", OWN, higher)]), **more)
+
+
+def asked_for(recipe, seeds=6):
+    return RecipeRun(recipe, "laptop", recipe.specs("laptop"), seeds)
+
+
+def test_nobody_picks_neighbours():
+    """They are a function of the key, more of them go on where fewer stopped, none is the setting itself or twice."""
+    every = list(islice(drawn("one key", [["a*=2", "a*=0.5"], ["b*=2"], ["c=1", "c=2"]]), 12))
+    assert list(islice(drawn("one key", [["a*=2", "a*=0.5"], ["b*=2"], ["c=1", "c=2"]]), 5)) == every[:5]
+    assert list(islice(drawn("another", [["a*=2", "a*=0.5"], ["b*=2"], ["c=1", "c=2"]]), 12)) != every
+    assert len(set(every)) == 12
+    assert all(every)
+    assert len(list(drawn("k", [["a*=2"], ["b*=2"]]))) == 3  # all that there are
+
+
+def test_a_change_multiplies_what_each_arm_has():
+    specs = {"a": spec(0.05), "b": spec(0.5)}
+    doubled = overridden("r", specs, ("optimizer.lr*=2", "plan.batch*=0.5"))
+    assert [each.optimizer.lr for each in doubled.values()] == [0.1, 1.0]
+    assert doubled["a"].plan.batch == specs["a"].plan.batch // 2
+    assert overridden("r", {"a": spec(0.05)}, ("plan.batch*=0.001",))["a"].plan.batch == 1
+    for wrong in ("model.nothing*=2", "steps*=0", "steps*=x", "steps*=-1", "steps*=1"):
+        with pytest.raises(InputError, match="--set"):
+            overridden("r", specs, (wrong,))
+    assert title_of("r", "laptop", ("plan.batch*=2",), [{"plan": {"batch": 1}}]) == "r, batch*=2"
+
+
+def test_settings_that_are_swept_or_impossible_are_left_alone():
+    def sweep(scale):
+        yield from swept(spec, {"lr": (0.05, 0.1)}, rate=0.05)
+        yield from swept(spec, {"lr": (0.5, 0.75)}, rate=0.5)
+
+    tried = (
+        Nuisance("optimizer.lr", times=(2,)),
+        Nuisance("model.width", times=(2,)),
+        Nuisance("task.k", times=(100,)),
+    )
+    found = neighbours(asked_for(recipe_of(sweep, nuisance=tried)), 8)
+    assert [each.overrides for each in found] == [("model.width*=2",)]
+    with pytest.raises(InputError, match="no setting that may be changed"):
+        neighbours(asked_for(recipe_of(nuisance=())), 8)
+    for wrong in (0, MOST + 1):
+        with pytest.raises(InputError, match="between 1 and"):
+            neighbours(asked_for(recipe_of()), wrong)
+    changed = replace(asked_for(recipe_of()), overrides=("steps=3",))
+    with pytest.raises(InputError, match="as it is"):
+        neighbours(changed, 2)
+
+
+@pytest.mark.slow
+def test_neighbours_are_trained_decided_and_counted(tmp_path):
+    asked, store = asked_for(recipe_of()), Store(tmp_path)
+    around = neighbours(asked, 3)
+    assert found_in(asked, store).claims[0].neighbours is None
+    asked.train(store)
+    done = train_neighbours(around, store)
+    assert done.trained == 3 * 2 * 6
+    now = store.as_of_now()
+    assert [each.overrides for each in recorded(asked, now)] == [each.overrides for each in around]
+    (claim,) = found_in(asked, now).claims
+    assert claim.verdict == "holds"
+    assert claim.neighbours is not None
+    assert (claim.neighbours.of, claim.neighbours.seeds) == (3, 6)
+    assert claim.neighbours.same >= claim.neighbours.certain
+    assert [each.changes for each in claim.neighbours.at] == [each.overrides for each in around]
+    again = train_neighbours(around, store)
+    assert again.trained == 0
+    # A change by hand that nobody drew is no neighbour.
+    hand = replace(asked, arms=overridden("around", asked.arms, ("steps=320",)), overrides=("steps=320",))
+    hand.train(store)
+    assert len(recorded(asked, store.as_of_now())) == 3
+
+
+CLAIM = Claim(
+    recipe="r", claim="c", scale="laptop", kind="ahead", source="own", paper="", estimand="ratio of", unit="steps",
+    effect=2.0, interval=(1.5, 3.0), verdict="holds", ratio=True,
+)  # fmt: skip
+
+
+def test_the_curve_is_sorted_and_says_what_was_changed():
+    at = (
+        Neighbour(("steps*=2",), 4.0, (2.0, None), "holds"),
+        Neighbour(("model.width*=2",), 0.5, (0.2, 1.5), "inconclusive"),
+        Neighbour(("model.width*=2", "steps*=2"), None, (None, None), "inconclusive"),
+    )
+    found = replace(CLAIM, neighbours=Neighbours(3, 1, 1, 0, 6, at))
+    assert neighbours_text(found) == "same side at 1 of 3 neighbouring settings, certain at 1"
+    svg = curve(found)
+    titles = re.findall("<title>(.*?)</title>", svg)
+    assert titles == ["model.width × 2: 0.5, open", "as it is: 2, holds", "steps × 2: 4, holds"]
+    assert svg.count("#222") > 3
+    assert curve(CLAIM) == ""
+
+
+@pytest.mark.parametrize(
+    ("changes", "side"),
+    [
+        ({}, True),
+        ({"effect": 0.9}, False),
+        ({"effect": None}, None),
+        ({"ratio": False, "effect": 0.1}, True),
+        ({"ratio": False, "effect": -0.1}, False),
+        ({"bounds": (3.0,), "side": "above"}, False),
+        ({"bounds": (3.0,), "side": "below"}, True),
+        ({"bounds": (1.25, 0.8), "effect": 1.1}, True),
+        ({"bounds": (1.25, 0.8)}, False),
+    ],
+)
+def test_an_effect_lies_where_the_claim_says_or_not(changes, side):
+    assert replace(CLAIM, **changes).as_said is side
