@@ -16,6 +16,7 @@ from verdict_picture import forests, picture
 from lopsided.claims.counts import counts as counted
 from lopsided.core.flat import flat as settings_by_path
 from lopsided.core.registry import registered
+from lopsided.report.neighbour_curve import curve
 from lopsided.report.words import claim_rows, counts_text, how_decided, paper_text, settings_text, would_decide
 from lopsided.stats.families import holm, q_values, shared
 from lopsided.stats.verdict import DECIDED, Claim
@@ -77,6 +78,7 @@ def page(recipe: Any, claims: list[Claim], run: dict[str, Any] | None) -> str:
         f"```bash\nlopsided run {recipe.name}\n```",
         "## Verdicts",
         verdicts(recipe, claims, run),
+        around(claims),
         f"## Figure\n\n![{recipe.question}](../figures/{recipe.name}.png)" if figure.exists() else "",
         "## What it costs",
         "| scale | seeds per arm | time |\n|---|---|---|",
@@ -95,6 +97,22 @@ def verdicts(recipe: Any, claims: list[Claim], run: dict[str, Any] | None) -> st
     apart = settings_text(claims, MOST_DIFFERENCES)
     where = f"Against the paper: {_safe((apart,))[0]} (`lopsided diff {recipe.name}`)." if apart else ""
     return "\n\n".join(filter(None, [source(run), table(claims), where, *counts_text(counted(claims)), tests(claims)]))
+
+
+def around(claims: list[Claim]) -> str:
+    """What neighbouring settings say of each claim; empty where none were tried."""
+    curves = [drawn for claim in claims if (drawn := curve(claim))]
+    if not curves:
+        return ""
+    seeds = max(claim.neighbours.seeds for claim in claims if claim.neighbours)
+    return "\n\n".join(
+        [
+            "## At neighbouring settings",
+            "Settings that no claim should depend on, changed [as a key says](../deciding.md#neighbours), "
+            f"{seeds} seeds each. Effects with intervals, sorted; dark dots say what was changed.",
+            *curves,
+        ]
+    )
 
 
 def source(run: dict[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """Neighbouring settings: drawn from a key, trained, decided, shown; and changes that multiply."""
 
+import json
 import re
 from dataclasses import replace
 from itertools import islice
@@ -124,6 +125,7 @@ def test_the_curve_is_sorted_and_says_what_was_changed():
     assert titles == ["model.width × 2: 0.5, open", "as it is: 2, holds", "steps × 2: 4, holds"]
     assert svg.count("#222") > 3
     assert curve(CLAIM) == ""
+    assert Claim.of_json(json.loads(json.dumps(found.as_json()))) == found
 
 
 @pytest.mark.parametrize(

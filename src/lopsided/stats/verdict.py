@@ -252,6 +252,9 @@ class Claim:
         for key, kind in (("window", Window), ("rivals", Rivals), ("look", Look)):
             if data.get(key) is not None:
                 found[key] = kind(**{name: _tuples(value) for name, value in data[key].items()})
+        if (said := data.get("neighbours")) is not None:
+            at = (Neighbour(**{name: _tuples(value) for name, value in each.items()}) for each in said["at"])
+            found["neighbours"] = Neighbours(**{**said, "at": tuple(at)})
         found["setting"] = tuple(Difference(**each) for each in data.get("setting", ()))
         return cls(**found)
 
