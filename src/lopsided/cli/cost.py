@@ -33,7 +33,7 @@ def cost(
     target
         What to price: see `lopsided run`.
     scale
-        smoke, laptop or paper.
+        smoke, laptop, overnight or paper, as far as the recipe has them.
     seeds
         Seeds per arm; what the recipe says if left out.
     set_

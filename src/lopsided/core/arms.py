@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 if TYPE_CHECKING:
     from lopsided.core.spec import Spec
 
-ScaleName = Literal["smoke", "laptop", "paper"]
-SCALES: tuple[ScaleName, ...] = ("smoke", "laptop", "paper")
+ScaleName = Literal["smoke", "laptop", "overnight", "paper"]
+SCALES: tuple[ScaleName, ...] = ("smoke", "laptop", "overnight", "paper")
+"""From the smallest to the largest. `overnight`: up to eight hours of two cores, for what a laptop's scale is too small
+for."""
 
 
 class Scale(NamedTuple):

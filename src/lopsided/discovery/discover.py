@@ -49,6 +49,8 @@ class Discovered(NamedTuple):
     """(N,) the next nearest skill."""
     margin: np.ndarray
     """(N,) how much farther that one is, as a share of the distance to the nearest."""
+    nothing: int = 0
+    """Examples that say nothing (empty texts, vectors of length 0): they are the last skill, "unknown"."""
 
     @property
     def names(self) -> list[str]:
@@ -57,13 +59,18 @@ class Discovered(NamedTuple):
 
     @property
     def exponent(self) -> float:
-        """The exponent of the power law that their sizes follow best."""
-        return exponent(np.array([skill.size for skill in self.skills]))
+        """The exponent of the power law that the sizes of what was found follow best; "unknown" is nothing found."""
+        return exponent(np.array([skill.size for skill in self.found]))
+
+    @property
+    def found(self) -> tuple[Skill, ...]:
+        """The skills without the last one, "unknown", of examples that say nothing, where there are any."""
+        return self.skills[:-1] if self.nothing else self.skills
 
     @property
     def agreement(self) -> float | None:
         """Adjusted Rand index between halves at the chosen number of skills; None if k was given."""
-        return next((each.of_data for each in self.stability if each.k == len(self.skills)), None)
+        return next((each.of_data for each in self.stability if each.k == len(self.found)), None)
 
     def several(self, within: float = 0.05) -> list[list[str]]:
         """Names of each example's skill, and of the next one where that is hardly farther: for examples between."""
@@ -81,8 +88,10 @@ class Discovered(NamedTuple):
                 f"more than about data without any (at best {best:.2f}, from 0 to 1)"
             )
         known = "" if self.agreement is None else f"; halves of the data agree by {self.agreement:.2f} (from 0 to 1)"
+        apart = f", and {self.nothing:,} that say nothing" if self.nothing else ""
         lines = [
-            f"{len(self.skills)} skills of {len(self.labels):,} examples, sizes of exponent {self.exponent:.2f}{known}"
+            f"{len(self.found)} skills of {len(self.labels) - self.nothing:,} examples{apart}; sizes of exponent "
+            f"{self.exponent:.2f}{known}"
         ]
         lines += [f"  {skill.size:>9,}  {skill.name}" for skill in self.skills]
         return "\n".join([*lines, *([f"{self.duplicates:,} texts are near-duplicates"] if self.duplicates else [])])
@@ -211,7 +220,8 @@ def _without(found: Discovered, told: np.ndarray) -> Discovered:
     labels = np.minimum(number[labels], len(skills) - 1)
     second = np.where(told, np.minimum(number[found.second], len(skills) - 1), len(skills) - 1)
     margin = np.where(told, found.margin, np.inf)
-    return found._replace(labels=labels, skills=tuple(skills), second=second, margin=margin)
+    counted = {"labels": labels, "second": second, "margin": margin, "nothing": len(nothing)}
+    return found._replace(skills=tuple(skills), **counted)
 
 
 def _terms(texts: Texts, seed: int) -> dict[str, Any]:

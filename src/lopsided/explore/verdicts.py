@@ -73,7 +73,7 @@ class Verdicts:
         done: dict[str, list[tuple[str, int]]] = {}
         for row in self._folder.status["runs"]:
             run = self._folder.runs.get(row["run"])
-            if run is not None and run.recipe in self.recipes and run.scale in ("laptop", "paper"):
+            if run is not None and run.recipe in self.recipes and run.scale != "smoke":
                 done.setdefault(run.recipe, []).append((row["run"], row["done"]))
         return {
             name: runs for name, runs in done.items() if any(n for _, n in runs) and self._decided.get(name) != runs

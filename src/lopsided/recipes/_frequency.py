@@ -1,4 +1,4 @@
-"""What the recipes on frequency share: the spec of a transformer that tracks states, at three scales."""
+"""What the recipes on frequency share: the spec of a transformer that tracks states, at four scales."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ BINS = 5
 RANK_BINS = {"name": "rank-bins", "bins": BINS}
 LEARNED = 0.5
 """Accuracy from which a bin counts as learned."""
-STEPS = {"smoke": 40, "laptop": 2500, "paper": 200_000}
-EVERY = {"smoke": 10, "laptop": 50, "paper": 2000}
-BATCH = {"smoke": 32, "laptop": 256, "paper": 256}
+STEPS = {"smoke": 40, "laptop": 2500, "overnight": 30_000, "paper": 200_000}
+EVERY = {"smoke": 10, "laptop": 50, "overnight": 500, "paper": 2000}
+BATCH = {"smoke": 32, "laptop": 256, "overnight": 256, "paper": 256}
 
 
 def power_law(alpha: float) -> dict[str, Any]:
@@ -30,6 +30,7 @@ def tracking(scale: str, skills: dict[str, Any], hops: int | None = None, **chan
     task, model, lr, warmup, samples = {
         "smoke": ({"group": "S3", "hops": 2}, {"layers": 1, "width": 16, "heads": 4}, 3e-3, 10, 64),
         "laptop": ({"group": "S4", "hops": 3}, {"layers": 2, "width": 64, "heads": 4}, 3e-3, 200, 2048),
+        "overnight": ({"group": "S5", "hops": 4}, {"layers": 2, "width": 128, "heads": 4}, 1e-3, 500, 2048),
         "paper": (
             {"group": "S5", "hops": 4, "encoding": "digits"},
             {"layers": 4, "width": 256, "heads": 8},

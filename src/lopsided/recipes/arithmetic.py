@@ -53,6 +53,10 @@ def spec(scale: ScaleName, law: dict[str, Any]) -> Spec:
     if scale == "laptop":
         small = {**task, "n": 20, "ops": 2}
         return language(small, law, causal(2, 64, 4), adamw(3e-3, 200), 256, 2500, 125, 1024, probes=[bins])
+    if scale == "overnight":
+        return language(
+            {**task, "n": 20, "ops": 3}, law, causal(3, 128, 4), adamw(1e-3, 500), 256, 15_000, 500, 2048, probes=[bins]
+        )
     optimizer = adamw(3e-4, 500, weight_decay=0.01, floor=0.0)
     changes: dict[str, Any] = {"probes": [{**bins, "samples": 4096}], "products": "bfloat16"}
     return language({**task, "tokens": "qwen3"}, law, QWEN3_06B, optimizer, 1024, 10_000, 500, 100_000, **changes)
@@ -84,7 +88,7 @@ recipe = Recipe(
     question="Does a Zipf law of operands help a transformer that answers without writing the steps?",
     about=__doc__,
     threshold=LEARNED,
-    scales={"smoke": (2, 10), "laptop": (8, 750), "paper": (4,)},
+    scales={"smoke": (2, 10), "laptop": (8, 750), "overnight": (4,), "paper": (4,)},
     arms=arms,
     claims=[
         Statement(

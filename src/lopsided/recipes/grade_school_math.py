@@ -55,6 +55,7 @@ FORMS: dict[str, dict[str, Any]] = {
 SIZES: dict[str, dict[str, Any]] = {
     "smoke": {"ops": (1, 1), "modulus": 5, "largest": 5},
     "laptop": {"ops": (1, 2), "modulus": 13, "largest": 12},
+    "overnight": {"ops": (1, 4), "modulus": 23, "largest": 22},
     "paper": {"context": 1024, "tokens": "gpt2"},
 }
 
@@ -68,6 +69,9 @@ def spec(scale: ScaleName, form: str, law: dict[str, Any]) -> Spec:
     if scale == "laptop":
         model = causal(2, 48, 2, positions="rope")
         return language(task, law, model, adamw(4e-3, 200), 32, 2000, 200, 256, probes=[written])
+    if scale == "overnight":
+        model = causal(3, 96, 4, positions="rope")
+        return language(task, law, model, adamw(2e-3, 300), 64, 7000, 350, 512, probes=[written])
     optimizer = adamw(5e-4, 100, b2=0.95, weight_decay=0.1)
     probes = [{**written, "samples": 1024}]
     steps = 9537  # 5 billion tokens
@@ -126,7 +130,7 @@ recipe = Recipe(
     about=__doc__,
     metric=ANSWER,
     threshold=LEARNED,
-    scales={"smoke": (2, 60), "laptop": (8, 1000), "paper": (3,)},
+    scales={"smoke": (2, 60), "laptop": (8, 1000), "overnight": (4,), "paper": (3,)},
     arms=arms,
     claims=[
         Statement(

@@ -53,7 +53,12 @@ LAWS = {
     "power law": power_law(1.0),
     "annealed": annealed(1.5, 0.0, 0.5),
 }
-WORLDS = {"smoke": ((2, 4),), "laptop": ((3, 10),), "paper": ((3, 20), (3, 50), (4, 20), (4, 50))}
+WORLDS = {
+    "smoke": ((2, 4),),
+    "laptop": ((3, 10),),
+    "overnight": ((3, 20),),
+    "paper": ((3, 20), (3, 50), (4, 20), (4, 50)),
+}
 """Hops and people."""
 LARGER = (
     "3,000 steps of 128 questions were raised to 4,000 after rows had been seen, then changed to 3,000 of 256, because "
@@ -77,6 +82,8 @@ def spec(scale: ScaleName, hops: int, people: int, law: dict[str, Any]) -> Spec:
     if scale == "laptop":
         probes = [bins, plane]
         return language(task, law, causal(3, 64, 4), adamw(3e-3, 200), 256, 3000, 150, 1024, probes=probes)
+    if scale == "overnight":
+        return language(task, law, causal(4, 128, 4), adamw(1e-3, 500), 256, 15_000, 500, 2048, probes=[bins, plane])
     task |= {"context": 1024, "tokens": "gpt2", "train_on": "text"}
     optimizer = adamw(2e-4, 1000, b2=0.98, eps=1e-6, weight_decay=0.01, clip=1.0)
     model, probes = causal(6, 384, 6), [{**bins, "samples": 1024}, plane]
@@ -141,7 +148,7 @@ recipe = Recipe(
     question="Can a transformer answer questions over several hops without writing the steps, and under which law?",
     about=__doc__,
     threshold=LEARNED,
-    scales={"smoke": (2, 12), "laptop": (8, 1200), "paper": (3,)},
+    scales={"smoke": (2, 12), "laptop": (8, 1200), "overnight": (4,), "paper": (3,)},
     assumptions=[QUESTIONS_DECAY],
     nuisance=[*USUAL, Nuisance("task.people", times=(0.8, 1.2))],
     arms=arms,

@@ -50,6 +50,7 @@ DEFAULT, RATE, SCALE, NORM = ({"queries": kind} for kind in ("default", "QK rate
 FACTORS = {
     "smoke": ((2.0,), (2.0,)),
     "laptop": ((2.0, 4.0), (2.0, 4.0)),
+    "overnight": ((2.0, 4.0), (2.0, 4.0)),
     "paper": ((1.25, 1.8, 2.5, 3.6, 5.2), (1.0, 2.0, 4.0, 8.0, 16.0)),
 }
 """Factors of the rate, and of the initial scale."""
@@ -88,7 +89,7 @@ recipe = Recipe(
     figure_number="8",
     question="Does the gap of transformers come from queries and keys that start too small?",
     about=__doc__,
-    scales={"smoke": (2, 15), "laptop": (SEEDS, 2400), "paper": (SEEDS,)},
+    scales={"smoke": (2, 15), "laptop": (SEEDS, 2400), "overnight": (6,), "paper": (SEEDS,)},
     assumptions=TRANSFORMERS,
     arms=arms,
     claims=[

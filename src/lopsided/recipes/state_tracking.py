@@ -6,6 +6,9 @@ perfectly while uniform data stays at chance. The third arm is ours: the exponen
 
     lopsided run state-tracking --scale laptop
 
+`overnight` changes: one token per element, 2 layers of width 128 and 30,000 steps, instead of digits, 4 layers of
+width 256 and 200,000 steps.
+
 `laptop` changes: A5 with 3 hops, one token per element, 2 layers of width 64 and 4,000 steps, instead of S5 with 4 hops
 in digits, 4 layers of width 256 and 200,000 steps.
 """
@@ -96,7 +99,7 @@ recipe = Recipe(
     question="Can a transformer learn to compose permutations from uniform skills, or does it need a power law?",
     about=__doc__,
     threshold=LEARNED,
-    scales={"smoke": (2, 5), "laptop": (8, 530), "paper": (4,)},
+    scales={"smoke": (2, 5), "laptop": (8, 530), "overnight": (4,), "paper": (4,)},
     assumptions=[HEADS],
     nuisance=[*USUAL, Nuisance("task.group", values=("S4",))],
     arms=arms,

@@ -53,7 +53,7 @@ def _line(name: str, x: np.ndarray, y: np.ndarray, colour: int, style: str = "po
 
 
 def _sizes(found: Discovered) -> Panel:
-    sizes = np.array([skill.size for skill in found.skills], float)
+    sizes = np.array([skill.size for skill in found.found], float)
     rank = np.arange(1.0, len(sizes) + 1)
     law = rank**-found.exponent
     fitted = _line(f"exponent {found.exponent:.2f}", rank, sizes.sum() * law / law.sum(), 1, "dashed")

@@ -32,6 +32,8 @@ def neighbours(asked: RecipeRun, count: int, seeds: int | None = None) -> list[R
         raise InputError("--neighbours: of a recipe as it is; leave --set out")
     if not asked.recipe.claims:
         raise InputError(f"--neighbours: {asked.recipe.name} has no claims")
+    if asked.scale == "smoke":
+        raise InputError("--neighbours: the scale smoke has no verdicts")
     if not 1 <= count <= MOST:
         raise InputError(f"--neighbours {count}: between 1 and {MOST}")
     if not (possible := _possible(asked)):
@@ -107,7 +109,7 @@ def with_neighbours(claims: Sequence[Claim], asked: RecipeRun, store: Store) -> 
 def recorded(asked: RecipeRun, store: Store) -> list[RecipeRun]:
     """The neighbours of a run that a folder remembers, in the order in which they are drawn; a change by hand that
     nobody drew is none."""
-    if asked.overrides or not asked.recipe.claims:
+    if asked.overrides or not asked.recipe.claims or asked.scale == "smoke":
         return []
     files = (store.root / "runs").glob(f"{asked.label}-????????.json")
     known = {each.overrides: each for file in files if (each := manifest.read(store, file.stem)) is not None}

@@ -66,7 +66,7 @@ def unreadable(manifests: Sequence[Manifest]) -> dict[str, str]:
 
 def latest(manifests: Sequence[Manifest], recipe: Recipe) -> RecipeRun | None:
     """The largest-scale unchanged run of a recipe whose arms are still those of the recipe."""
-    for scale in ("paper", "laptop"):
+    for scale in ("paper", "overnight", "laptop"):
         for found in manifests:
             if (found.recipe, found.scale) == (recipe.name, scale) and not found.overrides:
                 arms = recipe.specs(scale)
