@@ -17,7 +17,15 @@ from lopsided.claims.counts import counts as counted
 from lopsided.core.flat import flat as settings_by_path
 from lopsided.core.registry import registered
 from lopsided.report.neighbour_curve import curve
-from lopsided.report.words import claim_rows, counts_text, how_decided, paper_text, settings_text, would_decide
+from lopsided.report.words import (
+    claim_rows,
+    counts_text,
+    how_decided,
+    neighbour_seeds,
+    paper_text,
+    settings_text,
+    would_decide,
+)
 from lopsided.stats.families import holm, q_values, shared
 from lopsided.stats.verdict import DECIDED, Claim
 from lopsided.study.catalog import COSTS
@@ -104,7 +112,7 @@ def around(claims: list[Claim]) -> str:
     curves = [drawn for claim in claims if (drawn := curve(claim))]
     if not curves:
         return ""
-    seeds = max(claim.neighbours.seeds for claim in claims if claim.neighbours)
+    seeds = neighbour_seeds(claims)
     return "\n\n".join(
         [
             "## At neighbouring settings",

@@ -70,6 +70,8 @@ def test_claims_read_arms_and_metrics_that_there_are(name, scale):
 @pytest.mark.parametrize("scale", SCALES)
 def test_every_scale_is_a_set_of_valid_specs(name, scale):
     recipe = registered("recipe")[name]
+    if scale == "overnight" and scale not in recipe.scales:
+        pytest.skip("only for what a laptop's scale is too small for")
     specs = recipe.specs(scale)
     assert len(specs) >= 2
     assert all(isinstance(s, Spec) for s in specs.values())

@@ -13,12 +13,12 @@ from lopsided.core.arms import arm, swept
 from lopsided.core.errors import InputError
 from lopsided.recipe import Final, Higher
 from lopsided.report.neighbour_curve import curve
-from lopsided.report.words import neighbours_text
-from lopsided.stats.verdict import Claim, Neighbour, Neighbours
+from lopsided.report.words import coverage_text, neighbour_seeds, neighbours_text
+from lopsided.stats.verdict import Claim, Look, Neighbour, Neighbours
 from lopsided.store.parts import Store
 from lopsided.study.checking import found_in
 from lopsided.study.manifest import title_of
-from lopsided.study.neighbours import MOST, neighbours, recorded, train_neighbours
+from lopsided.study.neighbours import MOST, _said, neighbours, recorded, train_neighbours
 from lopsided.study.overrides import overridden
 from lopsided.study.recipe_run import RecipeRun
 from tests.library.small import small_recipe, spec
@@ -53,11 +53,17 @@ def test_a_change_multiplies_what_each_arm_has():
     doubled = overridden("r", specs, ("optimizer.lr*=2", "plan.batch*=0.5"))
     assert [each.optimizer.lr for each in doubled.values()] == [0.1, 1.0]
     assert doubled["a"].plan.batch == specs["a"].plan.batch // 2
-    assert overridden("r", {"a": spec(0.05)}, ("plan.batch*=0.001",))["a"].plan.batch == 1
-    for wrong in ("model.nothing*=2", "steps*=0", "steps*=x", "steps*=-1", "steps*=1"):
+    assert overridden("r", {"a": spec(0.05)}, ("plan.batch*=0.03125",))["a"].plan.batch == 1
+    for wrong in ("model.nothing*=2", "model.width*=0.001", "steps*=0", "steps*=x", "steps*=-1", "steps*=1"):
         with pytest.raises(InputError, match="--set"):
             overridden("r", specs, (wrong,))
     assert title_of("r", "laptop", ("plan.batch*=2",), [{"plan": {"batch": 1}}]) == "r, batch*=2"
+
+
+def test_smoke_has_no_neighbours():
+    """Its claims are not run: "same side at 0 of 2" stood beside them."""
+    with pytest.raises(InputError, match="smoke has no verdicts"):
+        neighbours(replace(asked_for(recipe_of()), scale="smoke"), 2)
 
 
 def test_settings_that_are_swept_or_impossible_are_left_alone():
@@ -95,7 +101,7 @@ def test_neighbours_are_trained_decided_and_counted(tmp_path):
     (claim,) = found_in(asked, now).claims
     assert claim.verdict == "holds"
     assert claim.neighbours is not None
-    assert (claim.neighbours.of, claim.neighbours.seeds) == (3, 6)
+    assert (claim.neighbours.of, {each.seeds for each in claim.neighbours.at}) == (3, {6})
     assert claim.neighbours.same >= claim.neighbours.certain
     assert [each.changes for each in claim.neighbours.at] == [each.overrides for each in around]
     again = train_neighbours(around, store)
@@ -114,11 +120,13 @@ CLAIM = Claim(
 
 def test_the_curve_is_sorted_and_says_what_was_changed():
     at = (
-        Neighbour(("steps*=2",), 4.0, (2.0, None), "holds"),
-        Neighbour(("model.width*=2",), 0.5, (0.2, 1.5), "inconclusive"),
-        Neighbour(("model.width*=2", "steps*=2"), None, (None, None), "inconclusive"),
+        Neighbour(("steps*=2",), 4.0, (2.0, None), "holds", 6),
+        Neighbour(("model.width*=2",), 0.5, (0.2, 1.5), "inconclusive", 9),
+        Neighbour(("model.width*=2", "steps*=2"), None, (None, None), "inconclusive", 6),
     )
-    found = replace(CLAIM, neighbours=Neighbours(3, 1, 1, 0, 6, at))
+    found = replace(CLAIM, neighbours=Neighbours(3, 1, 1, 0, 0, at))
+    assert neighbour_seeds([found]) == "6 to 9"
+    assert neighbours_text(replace(found, effect=1.0)).startswith("the claim's side at 1 of 3")
     assert neighbours_text(found) == "same side at 1 of 3 neighbouring settings, certain at 1"
     svg = curve(found)
     titles = re.findall("<title>(.*?)</title>", svg)
@@ -140,7 +148,28 @@ def test_the_curve_is_sorted_and_says_what_was_changed():
         ({"bounds": (3.0,), "side": "below"}, True),
         ({"bounds": (1.25, 0.8), "effect": 1.1}, True),
         ({"bounds": (1.25, 0.8)}, False),
+        ({"bounds": (0.8, 1.25), "verdict": "negligible", "effect": 1.05}, True),
+        ({"bounds": (0.8, 1.25), "verdict": "negligible", "effect": 0.9}, False),
+        ({"effect": 1.0}, None),
+        ({"ratio": False, "effect": 0.0}, None),
     ],
 )
 def test_an_effect_lies_where_the_claim_says_or_not(changes, side):
     assert replace(CLAIM, **changes).as_said is side
+
+
+def test_what_changes_nothing_that_a_claim_reads_is_no_further_setting():
+    """Claims about step 100 at a constant rate were "certain at 8 of 8", with twice the steps at four of them."""
+    run = RecipeRun(recipe_of(), "laptop", {}, 6, ("steps*=2",))
+    same, other = replace(CLAIM, effect=1.9), replace(CLAIM, effect=3.0)
+    found = _said(CLAIM, [same], [(run, same), (run, other), (run, other), (run, replace(other, effect=None))])
+    assert (found.of, found.same, found.certain, found.alike) == (2, 1, 2, 2)
+    assert neighbours_text(replace(CLAIM, neighbours=found)).endswith("; 2 more change nothing that it reads")
+
+
+def test_what_intervals_cover_is_said_of_those_that_are_there():
+    assert coverage_text([CLAIM]) == "Intervals cover 95 %."
+    equal = replace(CLAIM, coverage=0.9, bounds=(0.8, 1.25))
+    assert coverage_text([CLAIM, equal]) == "Intervals cover 90 to 95 %: less where an equivalence is tested."
+    looked = replace(CLAIM, coverage=0.97, look=Look(1, 4, 8, 0.03))
+    assert coverage_text([looked]) == "Intervals cover 97 %: each look has its own."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,9 +22,31 @@ NAMED = 5
 """Skills that a warning names."""
 
 
+class Expected(NamedTuple):
+    """What comes in a run, by cell (C,): samples, and how often the examples come that come most."""
+
+    samples: np.ndarray
+    epochs: np.ndarray
+
+
+def expected(stream: Stream) -> Expected:
+    """What comes from the beginning of the stream to its end; after a change of law or data counted, not expected."""
+    if len(stream.segments) == 1:
+        return Expected(stream.schedule.expected(), stream.schedule.epochs())
+    visits, groups = stream.visits(stream.total), stream.groups
+    if isinstance(groups, int):
+        return Expected(np.array([visits.sum()], float), np.array([visits.max()], float))
+    most = np.zeros(groups.n_cells)
+    np.maximum.at(most, groups.cell, visits)
+    return Expected(np.bincount(groups.cell, visits, groups.n_cells), most)
+
+
 def effective_share(stream: Stream) -> float:
     """Share of the examples that the run would use as much of, if all came equally often: (sum visits)² / sum
     visits², over the number of examples."""
+    if len(stream.segments) > 1:
+        visits = stream.visits(stream.total).astype(float)
+        return visits.sum() ** 2 / (visits**2).sum() / stream.n_examples
     s = stream.schedule
     length = np.diff(np.append(s.start, s.total)).astype(float)
     total = squares = 0.0
@@ -72,11 +95,14 @@ def _off(stream: Stream, groups: Groups) -> float:
 
 def describe(stream: Stream) -> str:
     """A table of skills (the most and the least frequent ones) and what to think of."""
-    s, share = stream.schedule, effective_share(stream)
-    lines = [f"{stream.total:,} samples of {stream.n_examples:,} examples, seed {stream.seed}"]
-    epochs = s.epochs()
+    share, counted = effective_share(stream), expected(stream)
+    epochs, begin = counted.epochs, stream.segments[0].settings.begin
+    lines = [f"{stream.total - begin:,} samples of {stream.n_examples:,} examples, seed {stream.seed}"]
+    lines[0] += f", from position {begin:,} on" if begin else ""
+    if changes := [f"{segment.settings.begin:,}" for segment in stream.segments[1:]]:
+        lines[0] += f"; changed at {', '.join(changes)}, and counted with what comes before"
     if isinstance(stream.groups, Groups):
-        lines += _skills(stream, stream.groups)
+        lines += _skills(stream, stream.groups, counted)
     lines.append(
         f"the examples that come most are expected {epochs.max():.3g} times; the run uses as much as {share:.1%} of "
         "the data would"
@@ -88,15 +114,14 @@ def describe(stream: Stream) -> str:
     return "\n".join(lines)
 
 
-def _skills(stream: Stream, groups: Groups) -> list[str]:
-    s = stream.schedule
-    expected, epochs = s.expected(), s.epochs()
-    found = groups.occurrences(expected)
-    uses = expected.sum() if groups.uses is None else float(groups.uses.of_cells(expected).sum())
+def _skills(stream: Stream, groups: Groups, come: Expected) -> list[str]:
+    samples, epochs = come
+    found = groups.occurrences(samples)
+    uses = samples.sum() if groups.uses is None else float(groups.uses.of_cells(samples).sum())
     reuse = epochs if groups.uses is None else groups.uses.largest(epochs)
     counted = groups.size if groups.mean_length is None else groups.cell_size
     head = "skill         examples       samples      epochs"
-    tokens = None if groups.mean_length is None else expected * groups.mean_length
+    tokens = None if groups.mean_length is None else samples * groups.mean_length
     if tokens is not None:
         head += "      tokens     share"
     lines = [f"exponent of the data as it is: {exponent(groups.size):.2f}", head]

@@ -256,7 +256,9 @@ class Stream:
         """How many the run is expected to have. Raises `InputError` without `lengths` of the examples."""
         if not isinstance(self.groups, Groups) or self.groups.mean_length is None:
             raise InputError("tokens: not known; give Groups(labels, lengths=...)")
-        return float(self.schedule.expected() @ self.groups.mean_length)
+        from lopsided.data.describe import expected
+
+        return float(expected(self).samples @ self.groups.mean_length)
 
     def describe(self) -> str:
         """How often skills and their examples come, before anything is trained."""

@@ -183,26 +183,27 @@ def by_columns(columns: Mapping[str, Sequence[Any]], parts: int = 4) -> Discover
     return Discovered(labels, skills, (), 0, np.zeros((0, 2)), labels, np.full(len(labels), np.inf))
 
 
-def _told_apart(rows: list[tuple[str, ...]]) -> list[str]:
-    """(N,) a name for each row's values; of other values that would have the same name, later ones get a number."""
-    names: dict[tuple[str, ...], str] = {}
+def _told_apart(rows: list[tuple[str | None, ...]]) -> list[str]:
+    """(N,) a name for each row's values, None where one is missing; of other values that would have the same name,
+    later ones get a number."""
+    names: dict[tuple[str | None, ...], str] = {}
     taken: Counter[str] = Counter()
     for row in dict.fromkeys(rows):
-        name = " · ".join(row)
+        name = " · ".join(UNKNOWN if value is None else value for value in row)
         taken[name] += 1
         names[row] = name if taken[name] == 1 else f"{name} ({taken[name]})"
     return [names[row] for row in rows]
 
 
-def _parted(name: str, values: list[Any], parts: int) -> list[str]:
-    """(N,) names of a column's values, or of equal parts of many numbers."""
+def _parted(name: str, values: list[Any], parts: int) -> list[str | None]:
+    """(N,) names of a column's values, or of equal parts of many numbers; None where there is none."""
     known = [value is not None and value == value for value in values]  # NaN is not equal to itself
     there = [value for value, is_there in zip(values, known, strict=True) if is_there]
     quantity = all(isinstance(v, (Real, Decimal)) and not isinstance(v, (bool, np.bool_)) for v in there)
     if quantity and len(set(there)) > MANY_VALUES:
         cut = iter(by_difficulty([float(value) for value in there], parts))
-        return [f"{name}: {next(cut)}" if is_there else UNKNOWN for is_there in known]
-    return [str(value) if is_there else UNKNOWN for value, is_there in zip(values, known, strict=True)]
+        return [f"{name}: {next(cut)}" if is_there else None for is_there in known]
+    return [str(value) if is_there else None for value, is_there in zip(values, known, strict=True)]
 
 
 def _without(found: Discovered, told: np.ndarray) -> Discovered:

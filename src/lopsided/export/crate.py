@@ -32,7 +32,10 @@ def write_crate(folder: Path, document: Mapping[str, Any], rows: Path | None = N
         _file("claims.json", "Claims, what was measured, and how each was decided", "application/json"),
         _file("claims.schema.json", "JSON Schema of claims.json", "application/schema+json"),
     ]
+    asked = {each["recipe"] for each in document["claims"]}
     for source in sorted(rows.glob("*.parquet")) if rows else ():
+        if source.stem not in asked:
+            continue
         shutil.copyfile(source, folder / source.name)
         said = f"Rows that decide the claims of {source.stem}"
         files.append(_file(source.name, said, "application/vnd.apache.parquet"))

@@ -18,7 +18,15 @@ from lopsided.report.plotly_draw import panel_html
 from lopsided.report.summary import arm_summaries
 from lopsided.report.text import never_learned, number, rules, to_learn
 from lopsided.report.took import took
-from lopsided.report.words import counts_text, coverage_text, effect_text, how_decided, paper_text, setting_text
+from lopsided.report.words import (
+    counts_text,
+    coverage_text,
+    effect_text,
+    how_decided,
+    neighbour_seeds,
+    paper_text,
+    setting_text,
+)
 from lopsided.results.stored import Results
 from lopsided.stats.verdict import Claim
 from lopsided.store.files import replace_text
@@ -64,7 +72,7 @@ def write(sections: Sequence[Section], path: Path) -> Path:
                 "counts": counts_text(counts(section.claims)),
                 "coverage": coverage_text(section.claims),
                 "neighbours": list(filter(None, map(curve, section.claims))),
-                "neighbour_seeds": max((c.neighbours.seeds for c in section.claims if c.neighbours), default=0),
+                "neighbour_seeds": neighbour_seeds(section.claims),
                 "specs": {a.name: json.dumps(a.spec.model_dump(mode="json"), indent=1) for a in shown},
                 "hashes": {a.name: a.spec.content_hash() for a in shown},
                 "panels": panels,

@@ -25,7 +25,7 @@ def curve(claim: Claim) -> str:
     """An SVG of the claim's effect here and at its neighbours; empty where none were tried, or none has an effect."""
     if claim.neighbours is None:
         return ""
-    own = Neighbour((HERE,), claim.effect, claim.interval, claim.verdict)
+    own = Neighbour((HERE,), claim.effect, claim.interval, claim.verdict, 0)
     known = [each for each in (own, *claim.neighbours.at) if each.effect is not None]
     rows = sorted(
         (each for each in known if (each.effect or 0.0) > 0 or not claim.ratio), key=lambda each: each.effect or 0.0

@@ -83,7 +83,16 @@ def neighbours_text(claim: Claim) -> str:
     if found is None:
         return ""
     against = f", certainly on the other in {found.against}" if found.against else ""
-    return f"same side at {found.same} of {found.of} neighbouring settings, certain at {found.certain}{against}"
+    same = "the claim's side" if claim.as_said is None else "same side"
+    alike = f"; {found.alike} more change nothing that it reads" if found.alike else ""
+    said = f"{same} at {found.same} of {found.of} neighbouring settings, certain at {found.certain}"
+    return f"{said}{against}{alike}"
+
+
+def neighbour_seeds(claims: Sequence[Claim]) -> str:
+    """How many seeds neighbouring settings have: `6`, or `6 to 9`."""
+    each = {at.seeds for claim in claims if claim.neighbours for at in claim.neighbours.at}
+    return " to ".join(str(seeds) for seeds in dict.fromkeys((min(each), max(each)))) if each else ""
 
 
 def versions_text(claim: Claim) -> str:
@@ -134,13 +143,17 @@ def _look(claim: Claim) -> str:
 
 
 def coverage_text(claims: Sequence[Claim]) -> str:
-    """What intervals cover: 95 %, but 90 % where an equivalence is tested, and more at a look; empty without any."""
+    """What intervals cover: 95 %, less where an equivalence is tested, as planned at a look; empty without any."""
     known = [claim.coverage for claim in claims if claim.effect is not None and claim.verdict != "not run"]
     if not known:
         return ""
     low, high = (f"{100 * each:.3g}" for each in (min(known), max(known)))
-    why = "" if low == high == "95" else ": 90 % where an equivalence is tested, more than 95 % at a look"
-    return f"Intervals cover {low if low == high else f'{low} to {high}'} %{why}."
+    whys = [
+        "less where an equivalence is tested" if any(c.equivalence and c.coverage < 0.95 for c in claims) else "",
+        "each look has its own" if any(claim.look for claim in claims) else "",
+    ]
+    why = "; ".join(filter(None, whys))
+    return f"Intervals cover {low if low == high else f'{low} to {high}'} %{': ' if why else ''}{why}."
 
 
 def claim_rows(claims: Sequence[Claim]) -> list[tuple[str, str, str, str]]:
@@ -157,6 +170,8 @@ def would_decide(claim: Claim, seeds: int | None) -> str:
     """What an undecided claim waits for; nothing for others. `seeds` is how many an arm would probably do."""
     if claim.verdict != "inconclusive":
         return ""
+    if claim.effect is not None and claim.interval == (claim.effect, claim.effect):
+        return "a measure in which members differ"
     if claim.reason == "edge":
         return "a wider sweep"
     if claim.reason == "grid":

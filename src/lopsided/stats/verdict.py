@@ -119,6 +119,7 @@ class Neighbour:
     effect: float | None
     interval: tuple[float | None, float | None]
     verdict: Verdict
+    seeds: int
 
 
 @dataclass(frozen=True)
@@ -128,12 +129,13 @@ class Neighbours:
     of: int
     """Neighbouring settings that were tried."""
     same: int
-    """How many have an effect on the same side as the claim's own."""
+    """How many have an effect on the same side as the claim's own; where that has none, on the side that it says."""
     certain: int
     """How many certainly are on that side."""
     against: int
     """How many certainly are on the other side."""
-    seeds: int
+    alike: int
+    """How many more measure what another one does, or the run itself: nothing that the claim reads is changed there."""
     at: tuple[Neighbour, ...]
 
 
@@ -210,11 +212,14 @@ class Claim:
     @property
     def as_said(self) -> bool | None:
         """Whether the effect lies where the claim says, certain or not; None where it is not known."""
+        difference = self.verdict == "negligible"  # whose bounds are those of what is too small to matter
         if self.effect is None:
             return None
-        if self.equivalence:
+        if self.equivalence and not difference:
             return min(self.bounds) < self.effect < max(self.bounds)
-        null = self.bounds[0] if self.bounds else float(self.ratio)
+        null = self.bounds[0] if self.bounds and not difference else float(self.ratio)
+        if self.effect == null:
+            return None
         return self.effect < null if self.side == "below" else self.effect > null
 
     @property

@@ -114,7 +114,9 @@ def merged(store: Store, parts: Sequence[Summary], members: Mapping[MemberId, st
     """One part with the `members` (and the job of each) of several parts."""
     made: dict[str, dict[str, Any]] = {}
     for part in parts:
-        made |= {canonical(each): each for each in store.provenance(part)}
+        for each in store.provenance(part):  # with its specs, so that no other run is said to have taken it
+            told = {"specs": sorted(part.seeds), **each}
+            made[canonical(told)] = told
     specs = {spec for spec, _ in members}
     return Part(
         job=job_name(members),

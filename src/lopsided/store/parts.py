@@ -19,7 +19,7 @@ import json
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -165,10 +165,11 @@ class Store:
                 f"example {unreadable[0].folder.name}; ask who made them for permission"
             )
 
-    def provenance(self, part: Summary) -> list[dict[str, Any]]:
-        """What made a part; several where it was merged from others."""
+    def provenance(self, part: Summary, specs: Set[str] | None = None) -> list[dict[str, Any]]:
+        """What made a part; several where it was merged from others. `specs`: what made rows of these."""
         found = parsed(text_of(self.path(part) / "part.json"))["part"]["provenance"]
-        return found.get("merged", [found])
+        every = found.get("merged", [found])
+        return [each for each in every if specs is None or "specs" not in each or specs & set(each["specs"])]
 
     def set_aside(self, damages: Iterable[Damage]) -> None:
         """Move damaged parts to OUT/damaged, so that they are not looked at again; where that is another disk, to a

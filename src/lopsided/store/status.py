@@ -18,17 +18,16 @@ def times(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> list[dict[str
     """Seconds by kind that the parts of each run took, as they say themselves (parts written before 2026-11-22 do not);
     a part of several runs counts in each. `rate`: floating-point operations a second of steps and evaluations, over the
     parts whose operations were counted; None if there is none."""
-    parts = [(part, store.provenance(part)) for part in store.parts()]
-    found = []
+    parts, found = store.parts(), []
     for label, members in runs.items():
         asked: dict[str, set[int]] = {}
         for spec, seed in members:
             asked.setdefault(spec, set()).add(seed)
         made = [
             each
-            for part, several in parts
+            for part in parts
             if any(spec in asked and not asked[spec].isdisjoint(seeds) for spec, seeds in part.seeds.items())
-            for each in several
+            for each in store.provenance(part, set(asked))
         ]
         found.append({"run": label, **time_of(made)})
     return found

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import Any
 
 from lopsided.claims.nuisance import drawn, swept_fields
 from lopsided.core.errors import InputError
@@ -92,18 +93,22 @@ def train_neighbours(
 
 def with_neighbours(claims: Sequence[Claim], asked: RecipeRun, store: Store) -> list[Claim]:
     """The claims, with what the neighbours in the folder say of them; those that are not complete are left out."""
-    found = [
-        (run, run.claims(results))
-        for each in recorded(asked, store)
-        for run, results in [each.grown(store)]
-        if results is not None
-    ]
+    found = _decided(recorded(asked, store), store)
     if not found:
         return list(claims)
+    # The run itself, of as few seeds: a neighbour that finds the same changes nothing that the claim reads.
+    seeds = dict.fromkeys(run.seeds for run, _ in found)
+    own = [decided for _, decided in _decided([replace(asked, seeds=n, rounds=()) for n in seeds], store)]
     return [
-        replace(claim, neighbours=_said(claim, [(run, decided[i]) for run, decided in found]))
+        replace(claim, neighbours=_said(claim, [each[i] for each in own], [(run, each[i]) for run, each in found]))
         for i, claim in enumerate(claims)
     ]
+
+
+def _decided(runs: Sequence[RecipeRun], store: Store) -> list[tuple[RecipeRun, list[Claim]]]:
+    """Those that are complete, with their claims."""
+    every = [each.grown(store) for each in runs]
+    return [(run, run.claims(results)) for run, results in every if results is not None]
 
 
 def recorded(asked: RecipeRun, store: Store) -> list[RecipeRun]:
@@ -120,14 +125,23 @@ def recorded(asked: RecipeRun, store: Store) -> list[RecipeRun]:
     return [run for _, run in found if run is not None]
 
 
-def _said(claim: Claim, others: Sequence[tuple[RecipeRun, Claim]]) -> Neighbours:
+def _said(claim: Claim, own: Sequence[Claim], around: Sequence[tuple[RecipeRun, Claim]]) -> Neighbours:
     side = True if claim.as_said is None else claim.as_said
+    seen: set[Any] = {(each.effect, each.interval) for each in own if each.effect is not None}
+    others: list[tuple[RecipeRun, Claim]] = []
+    for run, other in around:
+        if (measured := (other.effect, other.interval)) not in seen:
+            others.append((run, other))
+        if other.effect is not None:
+            seen.add(measured)
     right, wrong = ("holds", "contradicted") if side else ("contradicted", "holds")
     return Neighbours(
         of=len(others),
         same=sum(other.as_said is side for _, other in others),
         certain=sum(other.verdict == right for _, other in others),
         against=sum(other.verdict == wrong for _, other in others),
-        seeds=max(run.seeds for run, _ in others),
-        at=tuple(Neighbour(run.overrides, other.effect, other.interval, other.verdict) for run, other in others),
+        alike=len(around) - len(others),
+        at=tuple(
+            Neighbour(run.overrides, other.effect, other.interval, other.verdict, run.seeds) for run, other in others
+        ),
     )

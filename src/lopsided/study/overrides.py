@@ -13,6 +13,8 @@ from lopsided.core.json_text import parsed
 from lopsided.core.spec import Spec
 from lopsided.study.manifest import split
 
+ROUNDED = 0.05
+"""How far a whole number that is multiplied may be from the product."""
 DEEPEST = 20
 """Brackets inside one another that a value may have."""
 
@@ -78,8 +80,15 @@ def _multiply(data: Any, path: str, text: str) -> None:
     if not isinstance(place, dict):
         return
     number = place.get(last)
-    if isinstance(number, int | float) and not isinstance(number, bool):
-        place[last] = max(round(number * factor), 1) if isinstance(number, int) else number * factor
+    if isinstance(number, float):
+        place[last] = number * factor
+    elif isinstance(number, int) and not isinstance(number, bool):
+        place[last] = whole = max(round(number * factor), 1)
+        if abs(whole / (number * factor) - 1) > ROUNDED:
+            raise InputError(
+                f"--set {path}*={text}: {number} would be {number * factor:.3g}; valid is a factor that gives nearly a "
+                f"whole number, or {path}={whole}"
+            )
 
 
 def plainly(override: str) -> str:

@@ -15,7 +15,7 @@ from lopsided.study.checking import Found
 from lopsided.study.own_code import mixed_text
 from lopsided.study.recipe_run import RecipeRun
 
-OF_ONE_PART = ("finished", "seconds", "operations")
+OF_ONE_PART = ("finished", "seconds", "operations", "specs")
 """What provenance says of a single part."""
 
 
@@ -65,7 +65,7 @@ def made(store: Store, asked: RecipeRun) -> list[dict[str, Any]]:
     parts = [part for part in store.parts() if hashes & set(part.seeds)]
     found: dict[str, dict[str, Any]] = {}
     several: dict[str, list[dict[str, Any]]] = {}
-    every = [(each, part.final) for part in parts for each in store.provenance(part)]
+    every = [(each, part.final) for part in parts for each in store.provenance(part, hashes)]
     for each, final in sorted(every, key=lambda pair: pair[0]["finished"]):
         what = {key: value for key, value in each.items() if key not in OF_ONE_PART}
         entry = found.setdefault(canonical(what), {**what, "first": each["finished"], "parts": 0})

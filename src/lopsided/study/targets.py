@@ -48,13 +48,13 @@ def plain_arms(name: str, arms: Mapping[str, Spec]) -> Recipe:
         paper="none",
         figure_number="none",
         question="What do these specs learn?",
-        about="Arms without claims.",
+        about="Arms without claims: a spec, or a recipe file's run, of which `lopsided run FILE.py` has the claims.",
         scales=dict.fromkeys(SCALES, Scale(4, float("nan"), "unknown")),
         arms=lambda scale: [ArmSpec(spec, {"arm": name}) for name, spec in arms.items()],
         claims=[],
         figure=lambda results: plain_curves(name, results),
         metric="test/accuracy" if rated else "test/loss",
-        threshold=0.9 if rated else float("inf"),
+        threshold=None if rated else float("inf"),
     )
 
 
