@@ -120,17 +120,19 @@ CLAIM = Claim(
 
 def test_the_curve_is_sorted_and_says_what_was_changed():
     at = (
-        Neighbour(("steps*=2",), 4.0, (2.0, None), "holds", 6),
-        Neighbour(("model.width*=2",), 0.5, (0.2, 1.5), "inconclusive", 9),
-        Neighbour(("model.width*=2", "steps*=2"), None, (None, None), "inconclusive", 6),
+        Neighbour(("steps*=2",), 4.0, (2.0, None), "holds", 6, 0),
+        Neighbour(("model.width*=2",), 0.5, (0.2, 1.5), "inconclusive", 9, 2),
+        Neighbour(("model.width*=2", "steps*=2"), None, (None, None), "inconclusive", 6, 0),
     )
-    found = replace(CLAIM, neighbours=Neighbours(3, 1, 1, 0, 0, at))
+    found = replace(CLAIM, neighbours=Neighbours(3, 1, 1, 0, 0, 1, at))
     assert neighbour_seeds([found]) == "6 to 9"
     assert neighbours_text(replace(found, effect=1.0)).startswith("the claim's side at 1 of 3")
-    assert neighbours_text(found) == "same side at 1 of 3 neighbouring settings, certain at 1"
+    assert neighbours_text(found) == (
+        "same side at 1 of 3 neighbouring settings, certain at 1; 1 are not complete; members diverged at 1"
+    )
     svg = curve(found)
     titles = re.findall("<title>(.*?)</title>", svg)
-    assert titles == ["model.width × 2: 0.5, open", "as it is: 2, holds", "steps × 2: 4, holds"]
+    assert titles == ["model.width × 2: 0.5, open, 2 members diverged", "as it is: 2, holds", "steps × 2: 4, holds"]
     assert svg.count("#222") > 3
     assert curve(CLAIM) == ""
     assert Claim.of_json(json.loads(json.dumps(found.as_json()))) == found

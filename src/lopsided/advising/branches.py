@@ -163,6 +163,8 @@ BRANCHES = (
             ("small-vs-large-transformer", "in-context regression: four phases need fewer steps"),
             ("small-vs-large-transformer", "modular addition: four phases need fewer steps"),
             ("set-size", "a set in between needs fewer steps than all inputs"),
+            ("rate-map", "depth 4: at each moderate rate the small set needs fewer steps than fresh samples"),
+            ("rate-map", "depth 2: at each moderate rate the small set needs fewer steps than fresh samples"),
         ),
         (
             ("small-vs-large-transformer", "single-index: a small set first needs fewer steps"),

@@ -12,6 +12,7 @@ import numpy as np
 from lopsided.api.comparing import Comparison
 from lopsided.api.curves import Curves
 from lopsided.core.errors import InputError
+from lopsided.core.registry import registered
 from lopsided.core.shapes import has_accuracy
 from lopsided.report.text import number
 from lopsided.results.stored import Arm
@@ -29,10 +30,11 @@ class Results(StoredResults):
 
     @property
     def metric(self) -> str:
-        """What is compared if nothing else is said: test accuracy, or test loss where there is none; else the first
-        number that all arms have."""
+        """What is compared if nothing else is said: a recipe's own metric; test accuracy, or test loss where there is
+        none; else the first number that all arms have."""
         spec = next(iter(self.arms.values())).spec
-        usual = "test/accuracy" if has_accuracy(spec.task.outputs) else "test/loss"
+        own = getattr(registered("recipe").get(self.recipe), "metric", None)
+        usual = own or "test/accuracy" if has_accuracy(spec.task.outputs) else "test/loss"
         common = set.intersection(*({n for n, v in arm.values.items() if v.ndim == 2} for arm in self.arms.values()))
         return usual if usual in common or not common else min(common)
 

@@ -22,7 +22,11 @@ MOST_LINES = 24
 def table(asked: RecipeRun, found: Cost) -> None:
     """One line for each program, the most expensive first, and the sums."""
     console = _console()
-    lines = Table(box=SIMPLE_HEAD, title=f"{asked.recipe.name}, {asked.scale} scale", title_justify="left")
+    lines = Table(
+        box=SIMPLE_HEAD,
+        title=f"{asked.recipe.name}, {asked.scale} scale" if asked.recipe.claims else asked.recipe.name,
+        title_justify="left",
+    )
     heads = ("arms", "members", "steps", "parameters", "samples", "operations a step", "memory a member", "hours")
     for i, head in enumerate(heads):
         lines.add_column(head, justify="right" if i else "left")

@@ -208,11 +208,10 @@ def _one(
         done: Done | None = None
         try:
             if until is not None and asked.scale != "smoke":  # which has no verdicts
-                done = until_decided(asked, store, display, stop, until, runner, execution)[1]
+                own = until_decided(asked, store, display, stop, until, runner, execution)[1]
             else:
-                done = asked.train(store, display, stop, execution, runner)
-            if around:
-                done = done.plus(train_neighbours(around, store, display, stop, execution, runner))
+                own = asked.train(store, display, stop, execution, runner)
+            done = own.plus(train_neighbours(around, store, display, stop, execution, runner)) if around else own
         except Stopped:
             if not over.is_set():
                 raise
@@ -230,7 +229,8 @@ def _one(
     if page is not None and not as_json:
         from lopsided.report.terminal import outcome
 
-        outcome(asked.recipe, asked.scale, arms, claims, found.judged_by, done, page, asked.overrides)
+        others = len(found.shown.arms) - len(arms) if found.shown is not None else 0
+        outcome(asked.recipe, asked.scale, arms, claims, found.judged_by, done, page, asked.overrides, others)
     return {
         "recipe": asked.recipe.name,
         "scale": asked.scale,

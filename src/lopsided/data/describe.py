@@ -18,6 +18,8 @@ FEW = 0.02
 MANY = 10**6
 """Samples over which the mean is taken: enough that no stretch of a shape is rounded away."""
 SHOWN = 8
+LONGEST = 40
+"""Letters of a name in the table."""
 NAMED = 5
 """Skills that a warning names."""
 
@@ -120,7 +122,8 @@ def _skills(stream: Stream, groups: Groups, come: Expected) -> list[str]:
     uses = samples.sum() if groups.uses is None else float(groups.uses.of_cells(samples).sum())
     reuse = epochs if groups.uses is None else groups.uses.largest(epochs)
     counted = groups.size if groups.mean_length is None else groups.cell_size
-    head = "skill         examples       samples      epochs"
+    shown_names, wide = _short([str(name) for name in groups.names])
+    head = f"{'skill':<{wide}}  examples       samples      epochs"
     tokens = None if groups.mean_length is None else samples * groups.mean_length
     if tokens is not None:
         head += "      tokens     share"
@@ -130,7 +133,7 @@ def _skills(stream: Stream, groups: Groups, come: Expected) -> list[str]:
     for i, k in enumerate(shown):
         if len(order) > 2 * SHOWN and i == SHOWN:
             lines.append(f"... {len(order) - 2 * SHOWN:,} more")
-        line = f"{groups.names[k]!s:<12.12}{counted[k]:>10,}{found[k] * uses:>14,.0f}{reuse[k]:>12.3g}"
+        line = f"{shown_names[k]:<{wide}}{counted[k]:>10,}{found[k] * uses:>14,.0f}{reuse[k]:>12.3g}"
         lines.append(line if tokens is None else f"{line}{tokens[k]:>12,.0f}{tokens[k] / tokens.sum():>10.3f}")
     if tokens is not None:
         lines.append(f"about {tokens.sum():,.0f} tokens; shapes are shares of them")
@@ -140,6 +143,12 @@ def _skills(stream: Stream, groups: Groups, come: Expected) -> list[str]:
         )
     lines += _missing(stream, groups, found, found * uses)
     return lines
+
+
+def _short(names: list[str]) -> tuple[list[str], int]:
+    """The names, long ones without their middle, and the width of their column."""
+    cut = [name if len(name) <= LONGEST else f"{name[: LONGEST // 2]}…{name[-(LONGEST // 2 - 1) :]}" for name in names]
+    return cut, max(12, *map(len, cut))
 
 
 def _missing(stream: Stream, groups: Groups, share: np.ndarray, expected: np.ndarray) -> list[str]:

@@ -14,7 +14,8 @@ from lopsided.explore.runs import Run, of_manifest, of_others
 from lopsided.store.mirror import Mirror
 from lopsided.store.parts import Store
 from lopsided.store.status import folder_status
-from lopsided.study.manifest import recorded
+from lopsided.study.looks import in_hand
+from lopsided.study.manifest import looked_at, recorded
 from lopsided.study.others import members
 from lopsided.study.own_code import code_versions, digests_of, versions_text
 
@@ -81,6 +82,7 @@ class Folder:
                 if whole:
                     wanted = {each.label: each.members() for each in self._manifests[1]}
                     now = self.store.as_of_now()
+                    wanted |= in_hand(now) | looked_at(now, self._manifests[1])
                     self.status = folder_status(now, wanted | members(now, wanted))
                 self.trouble = ""
             except (OSError, StoreError) as error:

@@ -46,7 +46,8 @@ def write_logbook(folder: Path, document: Mapping[str, Any], recipes: Mapping[st
     children = []
     for name in names:
         question = getattr(recipes.get(name), "question", name)
-        cells = [_cell(claim, document["runs"].get(name, {})) for claim in claims if claim.recipe == name]
+        ours = _ours(recipes.get(name))
+        cells = [_cell(claim, document["runs"].get(name, {}), ours) for claim in claims if claim.recipe == name]
         page = root / "pages" / name / "page.md"
         page.parent.mkdir(parents=True)
         replace_text(page, f"# {name}: {question}\n" + "".join(cells))
@@ -68,10 +69,16 @@ def write_logbook(folder: Path, document: Mapping[str, Any], recipes: Mapping[st
 TITLE = "How lopsided should training data be? A replication"
 
 
-def _cell(claim: Claim, run: Mapping[str, Any]) -> str:
+def _ours(recipe: Any) -> bool:
+    """Whether a recipe is one of this package, that its name runs."""
+    return str(getattr(getattr(recipe, "arms", None), "__module__", "")).startswith("lopsided.recipes.")
+
+
+def _cell(claim: Claim, run: Mapping[str, Any], ours: bool) -> str:
     made = run.get("made") or [{}]
     head = {"type": "markdown", "id": f"cell_{identifier(claim)}", "created_at": made[-1].get("last", ""),
             "title": claim.claim}  # fmt: skip
+    code = f"; code: `lopsided run {claim.recipe}`" if ours else "; code: a recipe file of that name"
     lines = [
         f"**{claim.claim}**",
         f"Verdict: **{word(claim)}** (lopsided: {claim.verdict}).",
@@ -80,7 +87,7 @@ def _cell(claim: Claim, run: Mapping[str, Any]) -> str:
         f"Decided by: {how_decided(claim)}." if how_decided(claim) else "",
         f"Setting against the paper's: {setting_text(claim)}." if setting_text(claim) else "",
         f"History: {claim.history}." if claim.history else "",
-        f"Claim `{identifier(claim)}`; code: `lopsided run {claim.recipe}`.",
+        f"Claim `{identifier(claim)}`{code}.",
     ]
     body = "\n\n".join(filter(None, lines))
     return f"\n---\n<!-- trackio-cell\n{json.dumps(head, ensure_ascii=False)}\n-->\n{body}\n"

@@ -81,8 +81,10 @@ def at_moderate_rates(net, fast, of):
 
 
 def gap(r, net, rate, slow, fast):
-    """The median within-seed ratio of steps to learn; NaN where neither side's median member learns."""
+    """The median within-seed ratio of steps to learn; NaN where on neither side half of the members learn."""
     times = [r.arm(net=net, rate=rate, **at).times("test/accuracy", 0.95, "steps").ordinal for at in (slow, fast)]
+    if max(np.isfinite(each).mean() for each in times) < 0.5:
+        return float("nan")
     with np.errstate(invalid="ignore"), warnings.catch_warnings(action="ignore", category=RuntimeWarning):
         return float(np.nanmedian(times[0] / times[1]))  # infinite over infinite is unknown
 
@@ -110,8 +112,8 @@ def figure(r: Results) -> Figure:
         "Where a small set wins, by learning rate, network and loss",
         [
             heat(r, "Fresh samples over the small set", FRESH, SMALL),
-            heat(r, "Fresh samples with the bias of 2^5 over the small set", BIASED[5], SMALL),
-            heat(r, "Fresh samples over those with the bias of 2^5", FRESH, BIASED[5]),
+            heat(r, "Fresh, bias of 2^5, over the small set", BIASED[5], SMALL),
+            heat(r, "Fresh over fresh with the bias of 2^5", FRESH, BIASED[5]),
             curves(r, "test/accuracy", "steps", f"Depth 4 at rate {middle:g}", arms=shown),
         ],
     )

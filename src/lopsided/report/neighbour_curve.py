@@ -25,7 +25,7 @@ def curve(claim: Claim) -> str:
     """An SVG of the claim's effect here and at its neighbours; empty where none were tried, or none has an effect."""
     if claim.neighbours is None:
         return ""
-    own = Neighbour((HERE,), claim.effect, claim.interval, claim.verdict, 0)
+    own = Neighbour((HERE,), claim.effect, claim.interval, claim.verdict, 0, claim.diverged or 0)
     known = [each for each in (own, *claim.neighbours.at) if each.effect is not None]
     rows = sorted(
         (each for each in known if (each.effect or 0.0) > 0 or not claim.ratio), key=lambda each: each.effect or 0.0
@@ -98,6 +98,7 @@ def _mark(each: Neighbour, x: float, place: Place, changes: Sequence[str]) -> st
     low, high = each.interval
     colour, verdict = COLOURS[each.verdict], WORDS.get(each.verdict, each.verdict)
     said = f"{', '.join(map(_text, each.changes))}: {number(each.effect)}, {verdict}"
+    said += f", {each.diverged} members diverged" if each.diverged else ""
     fills = ["#222" if change in each.changes else "#ddd" for change in changes]
     dots = "".join(
         f'<circle cx="{x}" cy="{HEAD + TALL + ROW * (i + 1)}" r="4" fill="{fill}"/>' for i, fill in enumerate(fills)

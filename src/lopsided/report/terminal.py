@@ -142,11 +142,15 @@ def outcome(
     done: Any,
     page: Path,
     overrides: Sequence[str],
+    others: int = 0,
 ) -> None:
-    """The end of `lopsided run`. `judged` says which seeds decided the claims, where these are not those of `arms`."""
+    """The end of `lopsided run`. `judged` says which seeds decided the claims, where these are not those of `arms`;
+    `others` is how many more arms there are."""
     console = _console()
     table = Table(box=SIMPLE_HEAD, title=plain(recipe.question), title_justify="left")
-    heads = ("arm", "members", "final median", "lowest … highest", "steps to learn", "compute to learn")
+    metrics = list(dict.fromkeys(a["metric"] for a in arms))
+    final = f"final {metrics[0]}: median" if len(metrics) == 1 else "final median"
+    heads = ("arm", "members", plain(final), "lowest … highest", "steps to learn", "compute to learn")
     for i, head in enumerate((*heads, "never learned", "diverged")):
         table.add_column(head, justify="right" if i else "left")
     for a in arms:
@@ -162,6 +166,10 @@ def outcome(
             str(a["diverged"]),
         )
     console.print(table)
+    if others:
+        console.print(
+            f"[dim]{others} more arms are not listed: other settings of sweeps, and arms without this metric.[/]"
+        )
     if learned := rules(arms):
         console.print(f"[dim]Learned = {learned} reached and held at the next evaluation; compute = samples seen.[/]")
     if overrides:

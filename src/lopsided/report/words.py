@@ -85,6 +85,9 @@ def neighbours_text(claim: Claim) -> str:
     against = f", certainly on the other in {found.against}" if found.against else ""
     same = "the claim's side" if claim.as_said is None else "same side"
     alike = f"; {found.alike} more change nothing that it reads" if found.alike else ""
+    alike += f"; {found.unfinished} are not complete" if found.unfinished else ""
+    gone = sum(each.diverged > 0 for each in found.at)
+    alike += f"; members diverged at {gone}" if gone else ""
     said = f"{same} at {found.same} of {found.of} neighbouring settings, certain at {found.certain}"
     return f"{said}{against}{alike}"
 

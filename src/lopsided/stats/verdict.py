@@ -120,6 +120,8 @@ class Neighbour:
     interval: tuple[float | None, float | None]
     verdict: Verdict
     seeds: int
+    diverged: int
+    """Members of the arms that the claim reads."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,8 @@ class Neighbours:
     """How many certainly are on the other side."""
     alike: int
     """How many more measure what another one does, or the run itself: nothing that the claim reads is changed there."""
+    unfinished: int
+    """How many more were begun."""
     at: tuple[Neighbour, ...]
 
 

@@ -166,10 +166,9 @@ class Store:
             )
 
     def provenance(self, part: Summary, specs: Set[str] | None = None) -> list[dict[str, Any]]:
-        """What made a part; several where it was merged from others. `specs`: what made rows of these."""
+        """What made a part (rows of `specs`, if given); several where it was merged from others."""
         found = parsed(text_of(self.path(part) / "part.json"))["part"]["provenance"]
-        every = found.get("merged", [found])
-        return [each for each in every if specs is None or "specs" not in each or specs & set(each["specs"])]
+        return [each for each in found.get("merged", [found]) if not specs or specs & set(each.get("specs", specs))]
 
     def set_aside(self, damages: Iterable[Damage]) -> None:
         """Move damaged parts to OUT/damaged, so that they are not looked at again; where that is another disk, to a

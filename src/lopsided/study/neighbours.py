@@ -93,20 +93,27 @@ def train_neighbours(
 
 def with_neighbours(claims: Sequence[Claim], asked: RecipeRun, store: Store) -> list[Claim]:
     """The claims, with what the neighbours in the folder say of them; those that are not complete are left out."""
-    found = _decided(recorded(asked, store), store)
+    begun = recorded(asked, store)
+    found = _decided(begun, store)
     if not found:
         return list(claims)
     # The run itself, of as few seeds: a neighbour that finds the same changes nothing that the claim reads.
     seeds = dict.fromkeys(run.seeds for run, _ in found)
     own = [decided for _, decided in _decided([replace(asked, seeds=n, rounds=()) for n in seeds], store)]
     return [
-        replace(claim, neighbours=_said(claim, [each[i] for each in own], [(run, each[i]) for run, each in found]))
+        replace(
+            claim,
+            neighbours=replace(
+                _said(claim, [each[i] for each in own], [(run, each[i]) for run, each in found]),
+                unfinished=len(begun) - len(found),
+            ),
+        )
         for i, claim in enumerate(claims)
     ]
 
 
 def _decided(runs: Sequence[RecipeRun], store: Store) -> list[tuple[RecipeRun, list[Claim]]]:
-    """Those that are complete, with their claims."""
+    """The runs that are complete, with their claims."""
     every = [each.grown(store) for each in runs]
     return [(run, run.claims(results)) for run, results in every if results is not None]
 
@@ -141,7 +148,9 @@ def _said(claim: Claim, own: Sequence[Claim], around: Sequence[tuple[RecipeRun, 
         certain=sum(other.verdict == right for _, other in others),
         against=sum(other.verdict == wrong for _, other in others),
         alike=len(around) - len(others),
+        unfinished=0,
         at=tuple(
-            Neighbour(run.overrides, other.effect, other.interval, other.verdict, run.seeds) for run, other in others
+            Neighbour(run.overrides, other.effect, other.interval, other.verdict, run.seeds, other.diverged or 0)
+            for run, other in others
         ),
     )

@@ -113,7 +113,7 @@ class RecipeRun:
             longer = now.longer(results) if results is not None else None
             specs = [] if longer is None else [spec for name, spec in longer.arms.items() if name not in now.arms]
             if specs and longer is not None:
-                tell(f"a best setting lies at the end of its sweep; added: {_added(longer)}")
+                tell(f"{self.title}: a best setting lies at the end of its sweep; added: {_added(longer)}")
             now = longer or now
         return done
 

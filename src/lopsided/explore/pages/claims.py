@@ -85,7 +85,12 @@ def _runs(folder: Folder, address: str) -> html.Div:
         html.Li([dcc.Link(run.title or label, href=f"{address}run?run={label}"), f" {done.get(label, '')}"])
         for label, run in folder.runs.items()
     ]
-    said = "No claim is decided here. What this folder has:" if lines else "This folder holds no run yet."
+    said = (
+        "No claim of this package's recipes is decided here (of a recipe file: `lopsided check FILE.py`). What this "
+        "folder has:"
+        if lines
+        else "This folder holds no run yet."
+    )
     return html.Div([html.P(said), html.Ul(lines)])
 
 

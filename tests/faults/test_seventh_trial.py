@@ -1,0 +1,84 @@
+"""What a seventh newcomer found with the pages alone on 2026-11-28, each as it was found. (Neighbours of a run are in
+`tests/library/test_neighbours.py`, texts that say nothing in `test_discovery.py`.)"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lopsided as lop
+import lopsided.data as ld
+from lopsided.core.spec import Spec
+from lopsided.store.parts import Store
+from lopsided.store.status import times
+from lopsided.study.manifest import recorded
+from tests.conftest import PARITY
+from tests.faults.test_doors import command
+
+LABELS = ["a"] * 50 + ["b"] * 20 + ["c"] * 6 + ["d"] * 4
+
+
+@pytest.mark.parametrize(("shape", "then", "cap"), [(ld.PowerLaw(1.0), ld.AsIs(), None), (ld.AsIs(), ld.Uniform(), 10)])
+def test_a_stream_that_changes_is_described_whole(shape, then, cap):
+    """The table was of the last stretch alone, without what had come before, under the whole run's total."""
+    groups = ld.Groups(LABELS, lengths=[10] * len(LABELS))
+    stream = ld.Stream(groups, shape, total=500, seed=1, cap=cap).then(then, at=300)
+    rows = {
+        line.split()[0]: line.split() for line in stream.describe().splitlines() if line[:2] in ("a ", "b ", "c ", "d ")
+    }
+    names, counts = np.unique(np.array(LABELS)[stream.at(np.arange(500))], return_counts=True)
+    assert {name: int(row[2]) for name, row in rows.items()} == dict(zip(names.tolist(), counts.tolist(), strict=True))
+    assert "changed at 300" in stream.describe()
+    assert stream.tokens == 5000
+    most = np.bincount(stream.at(np.arange(500))).max()
+    assert f"come most are expected {most} times" in stream.describe()
+    assert stream.from_last().describe().startswith("200 samples of 80 examples, seed 1, from position 300 on")
+
+
+def test_names_that_begin_alike_are_told_apart_in_a_table():
+    names = ["python-2019-source", "python-2019-sink", "x" * 60 + "1", "x" * 60 + "2"]
+    said = ld.Stream(ld.Groups(names * 10), ld.Uniform(), total=40).describe()
+    assert all(name in said for name in names[:2])
+    assert len({line.split()[0] for line in said.splitlines()[3:7]}) == 4
+
+
+def test_a_value_that_is_called_unknown_is_not_a_missing_one():
+    found = ld.by_columns({"s": ["unknown"] * 5 + [None] * 3})
+    assert sorted(skill.size for skill in found.skills) == [3, 5]
+
+
+def test_time_of_merged_parts_is_of_the_runs_that_took_it(tmp_path, capsys):
+    """After `compact`, every run had taken what all had."""
+    for name, changes in (("one", {}), ("two", {"steps": 40})):
+        (tmp_path / f"{name}.json").write_text(Spec.parse({**PARITY, **changes}).model_dump_json())
+        command(capsys, "run", tmp_path / f"{name}.json", "--seeds", 2, "--out", tmp_path / "out")
+    store = Store(tmp_path / "out")
+    wanted = {each.label: each.members() for each in recorded(store)}
+    before = times(store.as_of_now(), wanted)
+    command(capsys, "compact", tmp_path / "out")
+    assert len(store.as_of_now().parts()) == 1
+    assert times(store.as_of_now(), wanted) == before
+
+
+def test_a_run_whose_neighbours_are_cut_off_is_not_finished(tmp_path, capsys, monkeypatch):
+    """It printed "nothing to train" and said in JSON that it had finished."""
+    from lopsided.core.errors import Stopped
+    from lopsided.study import neighbours
+
+    def cut(runs, store, progress, stop, *more):
+        stop.over.set() if hasattr(stop, "over") else stop.set()
+        raise Stopped
+
+    monkeypatch.setattr(neighbours, "train_neighbours", cut)
+    monkeypatch.chdir(tmp_path)
+    command(capsys, "new", "recipe", "mine.py", "--from", "norm-growth")
+    text = Path("mine.py").read_text().replace('"laptop": (400, 300)', '"laptop": (20, 20)')
+    Path("mine.py").write_text(text.replace('{"every": 10,', '{"every": 5,'))
+    found = command(capsys, "run", "mine.py", "--neighbours", 1, "--seeds", 1, "--for", "1h", "--json", code=130)
+    assert not found.out or not json.loads(found.out)["finished"]
+
+
+def test_results_of_a_recipe_are_of_its_metric(tmp_path, capsys):
+    command(capsys, "run", "norm-growth", "--scale", "smoke", "--out", tmp_path)
+    assert "final norm/ratio" in repr(lop.load(tmp_path, recipe="norm-growth"))
