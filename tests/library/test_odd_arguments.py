@@ -19,6 +19,8 @@ RISING = np.linspace(0.05, 0.95, 10) * np.ones((8, 1))
 def test_seeds_are_a_number_or_different_ones(seeds, tmp_path):
     """A seed that came twice was a member that never learned."""
     for call in (lop.run, lop.load):
+        if call is lop.load and seeds is None:
+            continue  # as many as a recorded run has, or 8
         with pytest.raises(lop.InputError, match="seeds = "):
             call(spec(0.5), seeds, tmp_path)
     assert not list(tmp_path.iterdir())
