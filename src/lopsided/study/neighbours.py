@@ -81,14 +81,22 @@ def train_neighbours(
     """Train all of them: first together, so that what differs in numbers alone shares a program, then what the sweeps
     of each lack."""
     store.require_writable()
-    specs = [spec for run in runs for spec in run.arms.values()]
+    least = runs[0].seeds
+    runs = [_as_before(run, store) for run in runs]
     for run in runs:
         run.note(store)
-    done = runner(Request(specs, runs[0].seeds, store, progress, execution, stop or threading.Event()))
+    specs = [spec for run in runs for spec in run.arms.values()]
+    done = runner(Request(specs, least, store, progress, execution, stop or threading.Event()))
     for run in runs:
         more = run.train(store, progress, stop, execution, runner)
         done = done.plus(more._replace(already=0))  # they are those of before
     return done
+
+
+def _as_before(run: RecipeRun, store: Store) -> RecipeRun:
+    """The run with as many seeds as the folder has asked for: somebody may have given it more, by hand."""
+    before = manifest.read(store, run.label)
+    return run if before is None or before.seeds <= run.seeds else replace(run, seeds=before.seeds)
 
 
 def with_neighbours(claims: Sequence[Claim], asked: RecipeRun, store: Store) -> list[Claim]:
