@@ -172,6 +172,7 @@ FROM_REPORTS = {
     "growing-parity.md",
     "long-tail.md",
     "mixture.md",
+    "order-of-draws.md",
     "repeat-order.md",
     "speedrun.md",
     "stdlib-text.md",

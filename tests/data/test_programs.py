@@ -37,7 +37,17 @@ def test_it_runs(name, tmp_path):
 
 @pytest.mark.parametrize(
     "example",
-    ["digits_sum", "even_pairs", "grokking", "growing_parity", "long_tail", "mixture", "repeat_order", "stdlib_text"],
+    [
+        "digits_sum",
+        "even_pairs",
+        "grokking",
+        "growing_parity",
+        "long_tail",
+        "mixture",
+        "order_of_draws",
+        "repeat_order",
+        "stdlib_text",
+    ],
 )
 def test_the_page_of_an_example_is_what_its_report_prints(example):
     """No number is typed by hand: the page is written from the stored runs."""

@@ -82,3 +82,20 @@ def test_a_run_whose_neighbours_are_cut_off_is_not_finished(tmp_path, capsys, mo
 def test_results_of_a_recipe_are_of_its_metric(tmp_path, capsys):
     command(capsys, "run", "norm-growth", "--scale", "smoke", "--out", tmp_path)
     assert "final norm/ratio" in repr(lop.load(tmp_path, recipe="norm-growth"))
+
+
+def test_settings_of_logs_that_vary_within_an_arm_are_said(tmp_path):
+    """An eighth trial: the rate stood in `hparams.yaml`, two of them within each arm, and nothing was said."""
+    for arm in "ab":
+        for seed in range(4):
+            folder = tmp_path / arm / f"version_{seed}"
+            folder.mkdir(parents=True)
+            rows = "".join(f"{step},{1 / (step + seed + 1)}\n" for step in range(1, 6))
+            (folder / "metrics.csv").write_text(f"step,val_loss\n{rows}")
+            (folder / "hparams.yaml").write_text(
+                f"lr: {0.1 if seed % 2 else 0.01}\nname: run{seed}\nseed: {seed % 2}\n"
+            )
+    runs = lop.read(tmp_path, arm="{arm}/version_{seed}/metrics.csv")
+    said = [note for note in runs.notes if "taken together" in note]
+    assert len(said) == 2
+    assert all("2 values of lr" in note for note in said)

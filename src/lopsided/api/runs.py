@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -234,9 +235,10 @@ def named(runs: Iterable[Run], notes: Sequence[str], settings: Sequence[str] = (
     """The runs, with what was said when they were read; two of one arm, task, seed and settings are said to be."""
     every, said = tuple(runs), list(notes)
     seen: dict[tuple[Any, ...], list[str]] = {}
+    swept = {arm: _varied([run.config for run in every if run.arm == arm], settings) for arm in {r.arm for r in every}}
     for run in every:
         if run.seed is not None:
-            own = (run.config.get(name) for name in settings)
+            own = (str(run.config.get(name)) for name in (*settings, *swept[run.arm]))
             seen.setdefault((run.arm, run.seed, run.task, *own), []).append(run.source)
     said += pooled(every, settings)
     twice = {key: files for key, files in seen.items() if len(files) > 1}
@@ -247,11 +249,26 @@ def named(runs: Iterable[Run], notes: Sequence[str], settings: Sequence[str] = (
     return Runs(every, tuple(said))
 
 
+MOST_VARIED = 3
+"""Settings of logs that are named."""
+
+
+def _varied(configs: Sequence[Mapping[str, Any]], known: Collection[str]) -> list[str]:
+    """Settings, beside the `known` ones, that have several values in an arm's logs, each in at least two runs: what is
+    different in every run is a name or a seed."""
+    found = []
+    for name in dict.fromkeys(name for config in configs for name in config):
+        counts = Counter(str(config.get(name)) for config in configs)
+        if name not in known and "seed" not in str(name).lower() and len(counts) > 1 and min(counts.values()) > 1:
+            found.append(name)
+    return found[:MOST_VARIED]
+
+
 def pooled(runs: Sequence[Run], settings: Sequence[str]) -> list[str]:
     """A note for each arm that has runs of several values of a setting: they are taken together."""
     said = []
     for arm in dict.fromkeys(run.arm for run in runs):
-        for name in settings:
+        for name in [*settings, *_varied([run.config for run in runs if run.arm == arm], settings)]:
             values = list(dict.fromkeys(str(run.config.get(name)) for run in runs if run.arm == arm))
             if len(values) > 1:
                 which = ", ".join(values[:4]) + (", …" if len(values) > 4 else "")

@@ -104,8 +104,8 @@ def _said(
     for i, name in enumerate(names):
         tried = sorted({_number(setting[i]) for setting in grid} - {None})  # type: ignore[type-var]
         if len(tried) > 1 and (at := [_number(s[i]) for s in chosen if _number(s[i]) in (tried[0], tried[-1])]):
-            end = "smallest" if at[0] == tried[0] else "largest"
-            edges.append(f"; the {end} {name} that was tried: it may be better beyond")
+            ends = [word for word, value in (("smallest", tried[0]), ("largest", tried[-1])) if value in at]
+            edges.append(f"; the {' and the '.join(ends)} {name} that was tried: it may be better beyond")
     return f"{arm}: best {', '.join(names)} of {len(grid)}: {ways}{''.join(edges)}"
 
 

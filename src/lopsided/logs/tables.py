@@ -48,9 +48,14 @@ def logs_of(
         groups.setdefault(key, []).append(i)
     found = []
     runs = [(key, rows, "") for key, rows in groups.items()] if long else _apart(groups, steps, path.name, notes)
+    # A number that stays within each run is a setting of it, a learning rate perhaps, whatever else it may be.
+    stays = (
+        [] if long else [n for n, v in metrics.items() if all(len(set(v[rows].tolist())) == 1 for _, rows, _ in runs)]
+    )
     for key, rows, number in runs:
         at = np.array(rows)
-        own = {**config, **{n: columns[n][rows[0]] for n in settings}, **dict(zip(keys, key, strict=True))}
+        own = {n: columns[n][rows[0]] for n in (*settings, *stays)}
+        own = {**config, **own, **dict(zip(keys, key, strict=True))}
         when = None if seconds is None else _since(seconds[at] * TIMES.get(str(clock), 1.0))
         if long:
             kinds, values = np.array(columns[long[0]], object)[at], _required(columns[long[1]], long[1], path)[at]

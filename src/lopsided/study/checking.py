@@ -97,7 +97,8 @@ def interim(asked: RecipeRun, store: Store) -> Found | None:
     }
     if not done:
         return None
-    recipe = plain_arms(asked.recipe.name, done)
+    plain = plain_arms(asked.recipe.name, done)
+    recipe = replace(asked.recipe, arms=plain.arms, claims=[], figure=plain.figure, shown=None)
     part = replace(asked, recipe=recipe, arms=done)
     members = {(spec.content_hash(), seed) for spec in asked.arms.values() for seed in seeds}
     said = (

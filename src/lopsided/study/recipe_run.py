@@ -113,7 +113,8 @@ class RecipeRun:
             longer = now.longer(results) if results is not None else None
             specs = [] if longer is None else [spec for name, spec in longer.arms.items() if name not in now.arms]
             if specs and longer is not None:
-                tell(f"{self.title}: a best setting lies at the end of its sweep; added: {_added(longer)}")
+                why = "a best setting lies at the end of its sweep, or far from the next one"
+                tell(f"{self.title}: {why}; added: {_added(longer)}")
             now = longer or now
         return done
 
