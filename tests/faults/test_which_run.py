@@ -164,6 +164,8 @@ def test_an_unfinished_run_has_an_interim_report(tmp_path, capsys):
     cli("report", tmp_path)
     page = Path(capsys.readouterr().out.strip())
     assert f"Interim report: 2 of {len(arms)} arms, 4 of {2 * len(arms)} members are complete" in page.read_text()
+    # It is of its recipe: a page that asked "What do these specs learn?" counted steps to another threshold.
+    assert asked_for.recipe.question in page.read_text()
 
 
 def test_a_file_with_a_recipe_s_name_is_refused(tmp_path, capsys):
