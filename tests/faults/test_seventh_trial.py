@@ -2,6 +2,8 @@
 `tests/library/test_neighbours.py`, texts that say nothing in `test_discovery.py`.)"""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -99,3 +101,39 @@ def test_settings_of_logs_that_vary_within_an_arm_are_said(tmp_path):
     said = [note for note in runs.notes if "taken together" in note]
     assert len(said) == 2
     assert all("2 values of lr" in note for note in said)
+
+
+def test_scores_of_another_program_are_not_taken_for_these(tmp_path):
+    """An eighth trial: the sign of the score was changed, and the old scores decided at once."""
+
+    def train(shape, seed):
+        return shape + seed % 5
+
+    def other(shape, seed):
+        return -shape + seed % 5
+
+    shapes, file = {"uniform": 0.0, "power law": 9.0}, tmp_path / "scores.jsonl"
+    first = lop.advise(train, shapes, out=file, told=None)
+    assert lop.advise(train, shapes, out=file, told=None).shape == first.shape == "power law"
+    for changed in ((other, shapes), (train, {"uniform": 0.0, "power law": 8.0})):
+        with pytest.raises(lop.InputError, match="another program, or of other shapes"):
+            lop.advise(*changed, out=file, told=None)
+
+
+def test_a_file_that_a_loop_imports_is_part_of_the_program(tmp_path):
+    (tmp_path / "rows.csv").write_text("skill\n" + "a\n" * 30 + "b\n" * 10)
+    (tmp_path / "loop.py").write_text("from flip import SIGN\n\ndef train(stream, seed):\n    return SIGN * seed\n")
+    digests = []
+    for sign in (1, -1, 1):
+        (tmp_path / "flip.py").write_text(f"SIGN = {sign}\n")
+        ask = "from pathlib import Path; from lopsided.advising.questions import from_table; " \
+              "print(from_table(Path('rows.csv'), Path('loop.py'), 'skill', 100).digest)"  # fmt: skip
+        done = subprocess.run([sys.executable, "-c", ask], cwd=tmp_path, capture_output=True, text=True, check=True)
+        digests.append(done.stdout.splitlines()[-1])
+    assert digests[0] == digests[2] != digests[1]
+
+
+def test_what_is_swept_is_not_multiplied(capsys, tmp_path):
+    """Arms kept the names of rates that they were not trained at."""
+    said = command(capsys, "run", "dense-parity", "--set", "optimizer.lr*=2", "--out", tmp_path, code=2).err
+    assert "the recipe sweeps it" in said

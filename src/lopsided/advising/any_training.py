@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -15,6 +17,7 @@ from lopsided.core.json_text import parsed
 from lopsided.report.advice import keeps, words
 from lopsided.stats.race import SCREENING, Advice, Plan, planned, race
 
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 FAILED = -float("inf")
 """The score of a run that diverged or raised an error."""
 
@@ -61,7 +64,8 @@ def advise(
     test compares within seeds.
     `shapes`: whatever `train` takes, by name, the baselines among them. `budget`: seconds that all runs together may
     take; it decides how many fresh seeds there are. `out`: a file of scores, one JSON object a line, from which a
-    stopped race goes on, with the looks that it was planned with, whatever the budget is then. `told`: hears each step.
+    stopped race goes on, with the looks that it was planned with, whatever the budget is then; scores of another
+    program (or what it imports), or of other shapes of these names, are refused. `told`: hears each step.
 
     Raises `InputError` if a baseline is no shape, if what `train` returns is no number, or if the budget is too small
     for a test.
@@ -89,6 +93,16 @@ def advise(
     return Advised(race(plan, known.measure, say), plan, known.scores)
 
 
+def _program(train: Callable[[Any, int], float], shapes: Mapping[str, Any]) -> str:
+    """A digest of what is trained, and on what shapes: scores of others are not taken for these."""
+    try:
+        from lopsided.core.code import function_digest
+    except ImportError:  # without the laboratory
+        return ""
+    said = {name: ADDRESS.sub("", repr(shape)) for name, shape in shapes.items()}
+    return hashlib.sha256(repr((function_digest(train), said)).encode()).hexdigest()[:16]
+
+
 class _Scores:
     """Scores of runs, remembered."""
 
@@ -104,8 +118,11 @@ class _Scores:
         self.seconds = 0.0
         self.looks: tuple[int, ...] = ()
         """Planned before any fresh seed was seen; () if nothing is."""
-        if file is not None and file.is_file():
+        self.program = _program(train, shapes)
+        if file is not None and file.is_file() and file.stat().st_size:
             self._read(file)
+        else:
+            self._write({"program": self.program})
 
     @property
     def any_score(self) -> bool:
@@ -173,10 +190,13 @@ class _Scores:
             self.seconds += took
 
     def _read(self, file: Path) -> None:
-        lines = file.read_text().splitlines(keepends=True)
+        lines, made_by = file.read_text().splitlines(keepends=True), self.program
         for number, line in enumerate(lines):
             try:
                 row = parsed(line)
+                if "program" in row:
+                    made_by = str(row["program"])
+                    continue
                 if "looks" in row:
                     self.looks = tuple(map(int, row["looks"]))
                     continue
@@ -186,5 +206,10 @@ class _Scores:
             except (ValueError, KeyError, TypeError):
                 if number == len(lines) - 1:  # the process died while it wrote
                     file.write_text("".join(lines[:-1]))
-                    return
+                    break
                 raise StoreError(f"{file}: line {number + 1} is no score") from None
+        if made_by != self.program:
+            raise InputError(
+                f"advise: {str(file)!r} has scores of another program, or of other shapes of these names; give another "
+                "file (out=)"
+            )

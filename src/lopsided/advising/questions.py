@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lopsided.advising.branches import branches_of
+from lopsided.core.code import function_digest
 from lopsided.core.errors import InputError
 from lopsided.core.spec import Spec
 from lopsided.data.candidates import candidates
@@ -33,7 +34,7 @@ class Question:
     code: Mapping[str, str]
     """What to paste for each shape."""
     digest: str
-    """Names program, data and shapes: scores of other ones are never mixed in."""
+    """Names program (with the files that it imports), data and shapes: scores of other ones are never mixed in."""
     data: str = ""
     """How many rows and skills the table has, as a sentence; empty if there is no table."""
     branches: Mapping[str, str] = field(default_factory=dict)
@@ -56,7 +57,8 @@ def from_program(path: Path) -> tuple[Spec] | Question:
     baselines = (base,) if isinstance(base, str) else tuple(base)
     _require_two(train, path, "train(shape, seed)")
     code = {str(name): repr(shape) for name, shape in shapes.items()}
-    return Question(train, dict(shapes), baselines, code, _digest(path.read_bytes(), code))
+    digest = _digest(path.read_bytes(), code, function_digest(train))
+    return Question(train, dict(shapes), baselines, code, digest)
 
 
 def from_table(table: Path, path: Path, skill: str | None, samples: int, text: str | None = None) -> Question:
@@ -79,7 +81,7 @@ def from_table(table: Path, path: Path, skill: str | None, samples: int, text: s
         shapes,
         tuple(name for name in ("as is", "uniform") if name in shapes),
         code,
-        _digest(path.read_bytes(), code, skill or text, rows),
+        _digest(path.read_bytes(), code, skill or text, rows, function_digest(train)),
         data,
         branches_of(groups),
     )

@@ -79,6 +79,17 @@ def parts_digest(*parts: Part) -> str:
     return _of(frozenset(type(each) for part in parts for each in _configs(part)))
 
 
+def function_digest(function: Any) -> str:
+    """`ast-1:` and 16 hexadecimal digits, of somebody's function and of all that its code reaches in files that are no
+    library's, with the plain values that it was made with; empty for what has no code to read."""
+    try:
+        made = inspect.getclosurevars(function).nonlocals
+        plain = {name: value for name, value in made.items() if isinstance(value, str | int | float | bool | None)}
+        return _said([_of_any([function]), function.__qualname__, repr(sorted(plain.items()))])
+    except Exception:  # of C, of a class of somebody's own loader: nothing that can be said of it changes
+        return ""
+
+
 def own_digest(*parts: Part) -> str:
     """`parts_digest` of those parts that live outside this package; empty where none does. Their code may change while
     a process runs, that of this package may not: `look_again` says when."""
@@ -126,7 +137,7 @@ def _of_package(classes: frozenset[type]) -> str:
     return _said([_package().digest(map(_place, classes))])
 
 
-def _of_any(classes: Iterable[type]) -> str:
+def _of_any(classes: Iterable[Any]) -> str:
     """Digest of classes of which some live outside this package. No part of it is kept from one call to the next: files
     and notebooks change while a process runs."""
     live = LiveCode(own_files.file_of, _is_own)

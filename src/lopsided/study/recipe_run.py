@@ -23,7 +23,7 @@ from lopsided.results.sweeps import beyond
 from lopsided.stats.verdict import Claim
 from lopsided.store.parts import Store, job_name
 from lopsided.study import manifest
-from lopsided.study.manifest import Manifest
+from lopsided.study.manifest import Manifest, split
 from lopsided.study.named_metrics import check_metrics
 from lopsided.study.overrides import apply, overridden, plainly
 from lopsided.study.own_code import code_versions
@@ -244,6 +244,11 @@ def prepare(target: str, scale: str, seeds: int | None, overrides: Sequence[str]
     before = recipe.specs(name)
     arms = overridden(recipe.name, before, overrides)
     overrides = () if arms == before else overrides
+    swept = {key for arm in recipe.arms_at(name).values() for key in arm.swept}
+    for each in overrides:
+        key = split(each)[1].partition("=")[0]
+        if key.removesuffix("*").rpartition(".")[2] in swept and key.endswith("*"):
+            raise InputError(f"--set {each}: the recipe sweeps it, and its arms are named by it")
     own = hashlib.sha256(str(Path(target).resolve()).encode()).hexdigest()[:16] if target.endswith(".py") else ""
     return RecipeRun(recipe, name, arms, seeds or recipe.scales[name].seeds, overrides, file=own)
 
