@@ -358,7 +358,7 @@ def test_the_exponent_of_data_is_found():
 
 def test_a_run_is_described_before_it_is_trained():
     said = stream("uniform").describe()
-    for words in ("200,000 samples", "exponent of the data as it is", "epochs", "come most"):
+    for words in ("200,000 samples", "exponent of the data as it is", "most visits", "come most"):
         assert words in said
     assert "warning" in ld.Stream(GROUPS, ld.PowerLaw(8.0, by="random"), 10**6).describe()
     assert ld.effective_share(ld.Stream(GROUPS, ld.AsIs(), TOTAL)) == pytest.approx(1, abs=0.01)

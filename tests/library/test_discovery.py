@@ -12,6 +12,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import lopsided.data as ld
+from lopsided.cli import main
 from lopsided.core.errors import InputError
 
 WORDS_A_TEXT, OF_TOPIC, COMMON_WORDS = 40, 60, 400
@@ -143,7 +144,6 @@ def test_what_is_no_data_is_refused(case):
 
 def call(*arguments):
     """Exit code of the command."""
-    from lopsided.cli import main
 
     with pytest.raises(SystemExit) as ended:
         main([str(each) for each in arguments])
@@ -331,3 +331,16 @@ def test_texts_are_read_a_part_at_a_time(known):
     assert column.passes == 4  # one to see whether it can be read again
     with pytest.raises(InputError, match="is read only once"):
         ld.discover(text for text in texts)
+
+
+def test_a_table_that_has_a_column_skill_is_told_which_one_is_new(known, tmp_path, capsys):
+    """The command that is printed named the old column."""
+    texts, _, _ = known
+    with (tmp_path / "t.jsonl").open("w") as file:
+        file.writelines(json.dumps({"text": text, "skill": "old"}) + "\n" for text in texts)
+    with pytest.raises(SystemExit) as ended:
+        main(["skills", str(tmp_path / "t.jsonl"), "--text", "text", "-k", "3", "-o", str(tmp_path / "new.jsonl")])
+    assert not ended.value.code
+    said = capsys.readouterr().out
+    assert "column 'skill_2'" in said
+    assert "--skill skill_2 --train" in said

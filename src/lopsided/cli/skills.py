@@ -58,11 +58,11 @@ def skills(
     if output is not None:
         require_output(table, output)
     found = of_columns(table, by) if by else of_table(table, text, embeddings, k, seed)
-    pages = []
+    pages, column = [], "skill"
     if output is not None and found.skills:
         from lopsided.report.skills_page import write_skills
 
-        write(found, table, output)
+        column = write(found, table, output)
         pages = [output, write_skills(output.with_suffix(".html"), found, table, text)]
     if as_json:
         print_json(
@@ -71,6 +71,7 @@ def skills(
                 "stability": [each._asdict() for each in found.stability],
                 "exponent": found.exponent if found.skills else None,
                 "duplicates": found.duplicates,
+                "column": column if pages else None,
                 "written": [str(path.absolute()) for path in pages],
             }
         )
@@ -79,8 +80,8 @@ def skills(
     if output is not None and not found.skills:
         raise InputError(f"skills: none found, so {str(output)!r} is not written; -k N sets their number")
     for path in pages:
-        print(f"Written: {path}")
+        print(f"Written: {path}" + (f", column {column!r}" if path == output else ""))
     if found.skills and output is None:
         print("`-o NAME.parquet` writes the table with a column `skill`, and a page to look at.")
     if pages:
-        print(f"Which shape? lopsided advise {output} --skill skill --train loop.py --samples N")
+        print(f"Which shape? lopsided advise {output} --skill {column} --train loop.py --samples N")

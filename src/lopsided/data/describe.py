@@ -123,7 +123,7 @@ def _skills(stream: Stream, groups: Groups, come: Expected) -> list[str]:
     reuse = epochs if groups.uses is None else groups.uses.largest(epochs)
     counted = groups.size if groups.mean_length is None else groups.cell_size
     shown_names, wide = _short([str(name) for name in groups.names])
-    head = f"{'skill':<{wide}}  examples       samples      epochs"
+    head = f"{'skill':<{wide}}  examples       samples most visits"
     tokens = None if groups.mean_length is None else samples * groups.mean_length
     if tokens is not None:
         head += "      tokens     share"

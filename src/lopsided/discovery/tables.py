@@ -112,8 +112,9 @@ def require_output(table: Path, path: Path) -> None:
         raise InputError(f"--output {str(path)!r}: is the table itself; name another file")
 
 
-def write(found: Discovered, table: Path, path: Path) -> None:
-    """Write a copy of the table that has one more column, `skill`: the name of each row's skill."""
+def write(found: Discovered, table: Path, path: Path) -> str:
+    """Write a copy of the table that has one more column, the name of each row's skill. Returns what it is called:
+    `skill`, or `skill_2` where the table has one of that name."""
     require_output(table, path)
 
     import duckdb
@@ -127,6 +128,7 @@ def write(found: Discovered, table: Path, path: Path) -> None:
         quoted = str(plain).replace("'", "''")
         duckdb.sql(f"COPY joined TO '{quoted}' (FORMAT {WRITTEN[path.suffix]})")
         del joined
+    return name
 
 
 @contextmanager

@@ -244,11 +244,11 @@ def prepare(target: str, scale: str, seeds: int | None, overrides: Sequence[str]
     before = recipe.specs(name)
     arms = overridden(recipe.name, before, overrides)
     overrides = () if arms == before else overrides
-    swept = {key for arm in recipe.arms_at(name).values() for key in arm.swept}
+    named = {key for arm in recipe.arms_at(name).values() for key in arm.coordinates}
     for each in overrides:
         key = split(each)[1].partition("=")[0]
-        if key.removesuffix("*").rpartition(".")[2] in swept and key.endswith("*"):
-            raise InputError(f"--set {each}: the recipe sweeps it, and its arms are named by it")
+        if key.removesuffix("*").rpartition(".")[2] in named and key.endswith("*"):
+            raise InputError(f"--set {each}: arms are named by it, and would keep their names")
     own = hashlib.sha256(str(Path(target).resolve()).encode()).hexdigest()[:16] if target.endswith(".py") else ""
     return RecipeRun(recipe, name, arms, seeds or recipe.scales[name].seeds, overrides, file=own)
 
