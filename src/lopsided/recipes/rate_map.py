@@ -92,11 +92,13 @@ def gap(r, net, rate, slow, fast):
 def heat(r: Results, title: str, slow, fast) -> Heat:
     rates = r.values("rate")
     ratios = np.array([[gap(r, net, rate, slow, fast) for rate in rates] for net in NETS])
+    with np.errstate(divide="ignore"):  # a side of which half never learn is infinitely far behind
+        powers = np.clip(np.log2(ratios), -2, 2)
     return Heat(
         title,
         "learning rate",
         "network",
-        np.clip(np.log2(ratios), -2, 2),
+        powers,
         "log2 of the ratio of steps",
         -2.0,
         2.0,
