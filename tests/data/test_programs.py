@@ -54,7 +54,7 @@ def test_the_page_of_an_example_is_what_its_report_prints(example):
     root = Path(__file__).parents[2]
     done = subprocess.run(
         [sys.executable, f"examples/{example}.py", "report"], cwd=root, capture_output=True, text=True, check=False,
-        # The explorer keeps processes that it starts from importing what lies beside a program; its tests run here, too.
+        # The explorer keeps what it starts from importing what lies beside a program; its tests run here, too.
         env={name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
