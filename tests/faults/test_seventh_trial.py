@@ -136,4 +136,4 @@ def test_a_file_that_a_loop_imports_is_part_of_the_program(tmp_path):
 def test_what_is_swept_is_not_multiplied(capsys, tmp_path):
     """Arms kept the names of rates that they were not trained at."""
     said = command(capsys, "run", "dense-parity", "--set", "optimizer.lr*=2", "--out", tmp_path, code=2).err
-    assert "arms are named by it" in said
+    assert "named by it" in said

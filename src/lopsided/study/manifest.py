@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from lopsided.store.records import LONGEST, Hash, Name, Record
 from lopsided.store.survey import MemberId
 from lopsided.store.tables import ArmRow
 from lopsided.study import looks
+from lopsided.study.changes import change_of
 
 if TYPE_CHECKING:
     from lopsided.core.arms import ArmSpec
@@ -118,32 +118,9 @@ def title_of(recipe: str, scale: str, overrides: Sequence[str], specs: Iterable[
     JSON: a field whose last word several fields have is named whole."""
     fields = {field for spec in specs for field in flat(spec)} if overrides else ()
     words = Counter(field.rpartition(".")[2] for field in fields)
-    changes = (_changed(each, words) for each in overrides)
-    return ", ".join([recipe if scale == "laptop" and overrides else f"{recipe}-{scale}", *changes])
-
-
-CHANGE = re.compile(r"[A-Za-z_][\w.]*\*?=")
-
-
-def split(override: str) -> tuple[str, str]:
-    """`power law: skills.alpha=1` as the arm and the change; ("", override) for a change of every arm. (Names of arms
-    hold colons and equality signs, too: `N = 32, lr = 0.5`.)"""
-    if not CHANGE.match(override):
-        arm, colon, change = override.partition(": ")
-        while colon and not CHANGE.match(change):
-            more, colon, change = change.partition(": ")
-            arm = f"{arm}: {more}"
-        if colon:
-            return arm, change
-    return "", override
-
-
-def _changed(override: str, words: Mapping[str, int]) -> str:
-    """`task.group=D5` as `group=D5` if no other field ends in that word."""
-    arm, setting = split(override)
-    key, equals, value = setting.partition("=")
-    last = key.rpartition(".")[2]
-    return f"{arm}{': ' if arm else ''}{last if words.get(last.removesuffix('*'), 0) < 2 else key}{equals}{value}"
+    changes = map(change_of, overrides)
+    said = (each.named(each.word if words[each.word] < 2 else each.field) for each in changes)
+    return ", ".join([recipe if scale == "laptop" and overrides else f"{recipe}-{scale}", *said])
 
 
 def arms_of(arms: Mapping[str, Spec], planned: Mapping[str, ArmSpec] | None = None) -> dict[str, ArmRecord]:

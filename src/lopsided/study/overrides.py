@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from lopsided.core.errors import InputError, unknown
 from lopsided.core.json_text import parsed
 from lopsided.core.spec import Spec
-from lopsided.study.manifest import split
+from lopsided.study.changes import Change, change_of
 
 ROUNDED = 0.05
 """How far a whole number that is multiplied may be from the product."""
@@ -23,15 +23,16 @@ def overridden(recipe: str, arms: Mapping[str, Spec], overrides: Sequence[str]) 
     """The arms with the changes; raises `InputError` for a change that the recipe cannot stand."""
     if not overrides:
         return dict(arms)
-    for override in overrides:
-        arm, _ = split(override)
-        if arm and arm not in arms:
-            raise unknown("arm", arm, arms)
+    changes = list(map(change_of, overrides))
+    for change in changes:
+        if change.arm and change.arm not in arms:
+            raise unknown("arm", change.arm, arms)
     changed = {name: apply(spec, overrides, name) for name, spec in arms.items()}
-    for override in overrides:
-        if _factor_of(override) and all(apply(spec, [override], name) == spec for name, spec in arms.items()):
+    for override, change in zip(overrides, changes, strict=True):
+        if change.multiplies and all(apply(spec, [override], name) == spec for name, spec in arms.items()):
+            _require_field(arms, change)
             raise InputError(f"--set {override}: no arm has a number there that it would change")
-    _keep_apart(recipe, arms, [each for each in overrides if not split(each)[0]])
+    _keep_apart(recipe, arms, changes)
     _still_different(arms, changed, overrides)
     return changed
 
@@ -39,22 +40,17 @@ def overridden(recipe: str, arms: Mapping[str, Spec], overrides: Sequence[str]) 
 def apply(spec: Spec, overrides: Sequence[str], arm: str = "") -> Spec:
     """One spec with the changes; those of another arm than `arm` are left out."""
     data = spec.model_dump(mode="json")
-    for whole in overrides:
-        of, override = split(whole)
-        if of not in ("", arm):
+    for override in overrides:
+        change = change_of(override)
+        if change.arm not in ("", arm):
             continue
-        path, equals, text = override.partition("=")
-        if not equals or not path:
+        if not change.field:
             raise InputError(f"--set {override!r}: valid is key=value, for example optimizer.lr=0.01")
-        if path.endswith("*"):
-            _multiply(data, path.removesuffix("*"), text)
+        if change.multiplies:
+            _multiply(data, change.field, change.text)
             continue
-        value = value_of(text)
-        *parents, last = path.split(".")
-        place: Any = data
-        for parent in parents:
-            place = _entry(place, parent, path, arm)
-        _entry(place, last, path, arm)
+        value = value_of(change.text)
+        place, last = _place(data, change.field, arm)
         if isinstance(place, list):
             place[int(last)] = value
         else:
@@ -62,10 +58,28 @@ def apply(spec: Spec, overrides: Sequence[str], arm: str = "") -> Spec:
     return Spec.parse(data)
 
 
-def _factor_of(override: str) -> str:
-    """The factor of `key*=factor`; empty for other changes."""
-    key, _, text = split(override)[1].partition("=")
-    return text if key.endswith("*") else ""
+def _place(data: Any, path: str, arm: str) -> tuple[Any, str]:
+    """The object that a path leads into, and its last word. Raises `InputError`, with the nearest name, for a field
+    that is not there."""
+    *parents, last = path.split(".")
+    place = data
+    for parent in parents:
+        place = _entry(place, parent, path, arm)
+    _entry(place, last, path, arm)
+    return place, last
+
+
+def _require_field(arms: Mapping[str, Spec], change: Change) -> None:
+    """Raise `InputError`, with the nearest name, if none of the arms has the field."""
+    wrong: InputError | None = None
+    for name, spec in arms.items():
+        try:
+            _place(spec.model_dump(mode="json"), change.field, change.arm and name)
+            return
+        except InputError as error:
+            wrong = error
+    if wrong is not None:
+        raise wrong
 
 
 def _multiply(data: Any, path: str, text: str) -> None:
@@ -89,6 +103,15 @@ def _multiply(data: Any, path: str, text: str) -> None:
                 f"--set {path}*={text}: {number} would be {number * factor:.3g}; valid is a factor that gives nearly a "
                 f"whole number, or {path}={whole}"
             )
+
+
+def require_other_names(recipe: str, coordinates: Collection[str], overrides: Sequence[str]) -> None:
+    """Raise `InputError` for what multiplies a setting that a recipe's arms are named by: names would stay as they
+    were (`lr = 1`, trained at 2)."""
+    for override in overrides:
+        change = change_of(override)
+        if change.multiplies and change.word in coordinates:
+            raise InputError(f"--set {override}: arms of {recipe!r} are named by it, and would keep their names")
 
 
 def plainly(override: str) -> str:
@@ -129,16 +152,15 @@ def _depth(value: Any) -> int:
     return depth
 
 
-def _keep_apart(recipe: str, arms: Mapping[str, Spec], overrides: Sequence[str]) -> None:
-    """Refuse to set what a recipe compares: its claims name arms by those settings of task and model."""
+def _keep_apart(recipe: str, arms: Mapping[str, Spec], changes: Sequence[Change]) -> None:
+    """Refuse to set what a recipe compares: its claims name arms by those settings of task and model. What multiplies
+    a setting leaves arms as far apart as they were."""
     specs = [spec.model_dump(mode="json") for spec in arms.values()]
-    for override in overrides:
-        part, _, key = override.partition("=")[0].partition(".")
-        if (
-            not key.endswith("*")
-            and part in ("task", "model")
-            and len({json.dumps(spec[part].get(key)) for spec in specs}) > 1
-        ):
+    for change in changes:
+        part, _, key = change.field.partition(".")
+        if change.arm or change.multiplies or part not in ("task", "model"):
+            continue
+        if len({json.dumps(spec[part].get(key)) for spec in specs}) > 1:
             raise InputError(f"--set {part}.{key}: recipe {recipe!r} compares arms that differ in it")
 
 

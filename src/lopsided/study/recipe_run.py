@@ -23,9 +23,9 @@ from lopsided.results.sweeps import beyond
 from lopsided.stats.verdict import Claim
 from lopsided.store.parts import Store, job_name
 from lopsided.study import manifest
-from lopsided.study.manifest import Manifest, split
+from lopsided.study.manifest import Manifest
 from lopsided.study.named_metrics import check_metrics
-from lopsided.study.overrides import apply, overridden, plainly
+from lopsided.study.overrides import apply, overridden, plainly, require_other_names
 from lopsided.study.own_code import code_versions
 from lopsided.study.targets import find, plain_curves
 from lopsided.work.done import Done, Request, Runner
@@ -244,11 +244,9 @@ def prepare(target: str, scale: str, seeds: int | None, overrides: Sequence[str]
     before = recipe.specs(name)
     arms = overridden(recipe.name, before, overrides)
     overrides = () if arms == before else overrides
-    named = {key for arm in recipe.arms_at(name).values() for key in arm.coordinates}
-    for each in overrides:
-        key = split(each)[1].partition("=")[0]
-        if key.removesuffix("*").rpartition(".")[2] in named and key.endswith("*"):
-            raise InputError(f"--set {each}: arms are named by it, and would keep their names")
+    require_other_names(
+        recipe.name, {key for arm in recipe.arms_at(name).values() for key in arm.coordinates}, overrides
+    )
     own = hashlib.sha256(str(Path(target).resolve()).encode()).hexdigest()[:16] if target.endswith(".py") else ""
     return RecipeRun(recipe, name, arms, seeds or recipe.scales[name].seeds, overrides, file=own)
 
