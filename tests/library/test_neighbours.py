@@ -164,7 +164,7 @@ def test_what_changes_nothing_that_a_claim_reads_is_no_further_setting():
     """Claims about step 100 at a constant rate were "certain at 8 of 8", with twice the steps at four of them."""
     run = RecipeRun(recipe_of(), "laptop", {}, 6, ("steps*=2",))
     same, other = replace(CLAIM, effect=1.9), replace(CLAIM, effect=3.0)
-    found = _said(CLAIM, [same], [(run, same), (run, other), (run, other), (run, replace(other, effect=None))])
+    found = _said(CLAIM, [same], [(run, same), (run, other), (run, other), (run, replace(other, effect=None))], 0)
     assert (found.of, found.same, found.certain, found.alike) == (2, 1, 2, 2)
     assert neighbours_text(replace(CLAIM, neighbours=found)).endswith("; 2 more change nothing that it reads")
 

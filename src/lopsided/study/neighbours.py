@@ -8,10 +8,9 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from lopsided.claims.nuisance import drawn, swept_fields
+from lopsided.claims.nuisance import drawn
 from lopsided.core.errors import InputError
 from lopsided.core.execution import DEFAULT, Execution
-from lopsided.core.flat import flat
 from lopsided.core.progress import Progress
 from lopsided.stats.signflip import FEWEST
 from lopsided.stats.verdict import Claim, Neighbour, Neighbours
@@ -23,7 +22,7 @@ from lopsided.work.done import Done, Request, Runner
 from lopsided.work.worker import train
 
 MOST = 64
-"""Neighbours of a run at most."""
+"""Neighbours of a run at most; the usual settings allow 53."""
 
 
 def neighbours(asked: RecipeRun, count: int, seeds: int | None = None) -> list[RecipeRun]:
@@ -50,12 +49,11 @@ def _key(asked: RecipeRun) -> str:
 
 def _possible(asked: RecipeRun) -> list[list[str]]:
     """For each setting that may be changed, the changes that the recipe can stand; a sweep moves its own."""
-    arms = asked.recipe.arms_at(asked.scale).values()
-    swept = {field for arm in arms for field in swept_fields(flat(arm.spec.model_dump(mode="json")), arm.swept)}
+    swept = {key for arm in asked.recipe.arms_at(asked.scale).values() for key in arm.swept}
     every = (
         [change for change in each.changes if _changed(asked, (change,), 1) is not None]
         for each in asked.recipe.nuisance
-        if each.field not in swept
+        if each.field.rpartition(".")[2] not in swept  # a sweep's `lr` is the spec's `optimizer.lr`
     )
     return [changes for changes in every if changes]
 
@@ -108,14 +106,9 @@ def with_neighbours(claims: Sequence[Claim], asked: RecipeRun, store: Store) -> 
     # The run itself, of as few seeds: a neighbour that finds the same changes nothing that the claim reads.
     seeds = dict.fromkeys(run.seeds for run, _ in found)
     own = [decided for _, decided in _decided([replace(asked, seeds=n, rounds=()) for n in seeds], store)]
+    around = [[(run, each[i]) for run, each in found] for i in range(len(claims))]
     return [
-        replace(
-            claim,
-            neighbours=replace(
-                _said(claim, [each[i] for each in own], [(run, each[i]) for run, each in found]),
-                unfinished=len(begun) - len(found),
-            ),
-        )
+        replace(claim, neighbours=_said(claim, [each[i] for each in own], around[i], len(begun) - len(found)))
         for i, claim in enumerate(claims)
     ]
 
@@ -140,7 +133,8 @@ def recorded(asked: RecipeRun, store: Store) -> list[RecipeRun]:
     return [run for _, run in found if run is not None]
 
 
-def _said(claim: Claim, own: Sequence[Claim], around: Sequence[tuple[RecipeRun, Claim]]) -> Neighbours:
+def _said(claim: Claim, own: Sequence[Claim], around: Sequence[tuple[RecipeRun, Claim]], unfinished: int) -> Neighbours:
+    """What neighbours say of a claim. `own`: the claim decided by as few seeds of the run itself."""
     side = True if claim.as_said is None else claim.as_said
     seen: set[Any] = {(each.effect, each.interval) for each in own if each.effect is not None}
     others: list[tuple[RecipeRun, Claim]] = []
@@ -156,7 +150,7 @@ def _said(claim: Claim, own: Sequence[Claim], around: Sequence[tuple[RecipeRun, 
         certain=sum(other.verdict == right for _, other in others),
         against=sum(other.verdict == wrong for _, other in others),
         alike=len(around) - len(others),
-        unfinished=0,
+        unfinished=unfinished,
         at=tuple(
             Neighbour(run.overrides, other.effect, other.interval, other.verdict, run.seeds, other.diverged or 0)
             for run, other in others
