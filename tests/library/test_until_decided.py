@@ -2,7 +2,7 @@
 
 import json
 import threading
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -367,7 +367,7 @@ def test_check_says_that_a_plan_was_passed_over(tmp_path, capsys):
     )
     plan = Plan(first=1, arms=(), others=(), at_edges=(), best=(), claims=("another",), looks=LOOKS, arms_hash="")
     (tmp_path / "plans").mkdir()
-    (tmp_path / "plans" / "norm-growth-laptop.json").write_text(json.dumps(asdict(plan)))
+    (tmp_path / "plans" / "norm-growth-laptop.json").write_text(plan.model_dump_json())
     with pytest.raises(SystemExit):
         main(["check", "norm-growth", "--out", str(tmp_path)])
     assert "norm-growth: looks of --until-decided passed over" in capsys.readouterr().err

@@ -1,7 +1,6 @@
-"""Looks of `--until-decided`, for `lopsided status` and `query`: which is in hand, OUT/plans/<label>.look, and which
-seeds the plan, OUT/plans/<label>.json, judges.
+"""Looks of `--until-decided`: the plan, OUT/plans/<label>.json, and which look is in hand, OUT/plans/<label>.look.
 
-Nothing is decided from it, and reading it needs no JAX.
+Nothing is decided here, and reading it needs no JAX: `lopsided status` and `query` do.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from lopsided.store import records
 from lopsided.store.files import replace_text
@@ -28,22 +27,32 @@ class Look(Record):
     seeds: tuple[Seed, ...]
 
 
-class Judged(BaseModel):
-    """What a plan says of its seeds. (`lopsided.study.until_decided` reads all of it.)"""
-
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+class Plan(Record):
+    """What `--until-decided` freezes before the first judged seed."""
 
     first: Seed
+    """The first judged seed; those below chose."""
     arms: tuple[str, ...]
+    """Arms that are judged: each sweep at its best setting, and `others`."""
+    others: tuple[str, ...]
+    """Rivals: settings that the choosing seeds cannot tell to be slower than their sweep's best, and settings that a
+    claim names. A verdict has to stand against them, too (`lopsided.results.every_setting`)."""
+    at_edges: tuple[str, ...]
+    """Best arms that lie at an end of their sweep; claims that read them stay undecided."""
+    best: tuple[str, ...]
+    """The best arm of each sweep, the best of all first: a claim may ask for the best of several sweeps."""
+    claims: tuple[str, ...]
     looks: Annotated[tuple[Annotated[int, Field(ge=1, le=LONGEST)], ...], Field(min_length=1)]
+    """How many judged seeds there are at each look."""
+    arms_hash: str
+    """Digest of the names and specs of the recipe's arms: a plan is refused once they have changed."""
+    tests: tuple[str, ...] = ()
+    """Digest of the settings of each claim's test; () in plans of versions before 2026-11-28."""
 
 
-def judged(store: Store, label: str) -> Judged | None:
-    """The seeds that the looks of a run judge; None where none are planned."""
-    try:
-        return Judged.model_validate_json(records.text_of(store.root / "plans" / f"{label}.json"))
-    except (OSError, ValueError, RecursionError):
-        return None
+def plan_of(store: Store, label: str) -> Plan | None:
+    """The plan of a run; None where nothing is planned, or the file is no plan of this version."""
+    return records.read(store.root / "plans" / f"{label}.json", Plan)
 
 
 def tell(store: Store, label: str, said: str, specs: Sequence[str], seeds: Sequence[int]) -> None:

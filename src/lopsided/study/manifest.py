@@ -89,7 +89,7 @@ class Manifest(Record):
 
     def rows(self, store: Store | None = None) -> list[ArmRow]:
         """The run's rows of the table `arms`. `store`: where its looks, if any, are planned."""
-        judged = None if store is None else looks.judged(store, self.label)
+        judged = None if store is None else looks.plan_of(store, self.label)
         return [
             ArmRow(
                 arm=name,
@@ -170,10 +170,10 @@ def looked_at(store: Store, manifests: Sequence[Manifest]) -> dict[str, list[Mem
     """The members by which looks have judged each run so far, those that chose left out, as `RUN, looks`."""
     complete, found = store.complete(), {}
     for each in manifests:
-        if judged := looks.judged(store, each.label):
-            seeds = range(judged.first, judged.first + judged.looks[-1])
-            names = [each.arms[name].hash for name in judged.arms if name in each.arms]
-            members = [(spec, seed) for spec, seed in complete if seed in seeds and spec in set(names)]
+        if plan := looks.plan_of(store, each.label):
+            seeds = range(plan.first, plan.first + plan.looks[-1])
+            specs = {each.arms[name].hash for name in plan.arms if name in each.arms}
+            members = [(spec, seed) for spec, seed in complete if seed in seeds and spec in specs]
             found |= {f"{each.label}, looks": members} if members else {}
     return found
 

@@ -12,10 +12,9 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,6 @@ from lopsided.claims.deciding import about, at_edges, found_of, with_reason
 from lopsided.claims.recipe import Recipe
 from lopsided.core.errors import InputError, StoreError
 from lopsided.core.execution import DEFAULT, Execution
-from lopsided.core.json_text import parsed
 from lopsided.core.progress import Progress
 from lopsided.results.stored import Arm, Results, load
 from lopsided.results.sweeps import groups, kept_name, sweeps
@@ -35,32 +33,10 @@ from lopsided.store.parts import Store
 from lopsided.store.paths import folder_in
 from lopsided.store.survey import MemberId
 from lopsided.study import looks as look_in_hand
+from lopsided.study.looks import Plan, plan_of
 from lopsided.study.recipe_run import RecipeRun
 from lopsided.work.done import Done, Request, Runner
 from lopsided.work.worker import train
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What is frozen before the first judged seed."""
-
-    first: int
-    """The first judged seed; those below chose."""
-    arms: tuple[str, ...]
-    """Arms that are judged: each sweep at its best setting, and `others`."""
-    others: tuple[str, ...]
-    """Rivals: settings that the choosing seeds cannot tell to be slower than their sweep's best, and settings that a
-    claim names. A verdict has to stand against them, too (`lopsided.results.every_setting`)."""
-    at_edges: tuple[str, ...]
-    """Best arms that lie at an end of their sweep; claims that read them stay undecided."""
-    best: tuple[str, ...]
-    """The best arm of each sweep, the best of all first: a claim may ask for the best of several sweeps."""
-    claims: tuple[str, ...]
-    looks: tuple[int, ...]
-    arms_hash: str
-    """Digest of the names and specs of the recipe's arms: a plan is refused once they have changed."""
-    tests: tuple[str, ...] = ()
-    """Digest of the settings of each claim's test; () in plans of versions before 2026-11-28."""
 
 
 @dataclass(frozen=True)
@@ -220,13 +196,8 @@ def read(asked: RecipeRun, store: Store) -> Plan | None:
     file = _file(asked, store)
     if not file.is_file():
         return None
-    try:
-        data: dict[str, Any] = parsed(file.read_text())
-        lists = {key: tuple(data[key]) for key in ("arms", "others", "at_edges", "best", "claims", "looks")}
-        tests = tuple(data.get("tests", ()))
-        plan = Plan(first=int(data["first"]), arms_hash=str(data["arms_hash"]), tests=tests, **lists)
-    except (OSError, ValueError, KeyError, TypeError):
-        raise StoreError(f"{file}: is no plan of this version; remove it to plan anew") from None
+    if (plan := plan_of(store, asked.label)) is None:
+        raise StoreError(f"{file}: is no plan of this version; remove it to plan anew")
     claims = tuple(s.claim for s in asked.recipe.claims)
     for what, same in ("claims", plan.claims == claims), ("arms", plan.arms_hash == _arms_hash(asked)):
         if not same:
@@ -262,7 +233,7 @@ def _write(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> Plan:
     )
     file = _file(asked, store)
     folder_in(file.parent.parent, file.parent.name)
-    replace_text(file, json.dumps(asdict(plan), indent=1))
+    replace_text(file, plan.model_dump_json(indent=1))
     return plan
 
 
