@@ -135,6 +135,9 @@ def test_the_curve_is_sorted_and_says_what_was_changed():
     assert titles == ["model.width × 2: 0.5, open, 2 members diverged", "as it is: 2, holds", "steps × 2: 4, holds"]
     assert svg.count("#222") > 3
     assert curve(CLAIM) == ""
+    bounded = curve(replace(found, bounds=(1.25,), side="below"))  # the line that divides the sides is the claim's own
+    assert re.findall('stroke-width="1"/><text[^>]*>([^<]*)<', bounded) == ["1.25"]
+    assert re.findall('stroke-width="1"/><text[^>]*>([^<]*)<', svg) == ["1"]
     assert Claim.of_json(json.loads(json.dumps(found.as_json()))) == found
 
 

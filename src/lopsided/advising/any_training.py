@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -14,10 +13,10 @@ import numpy as np
 
 from lopsided.core.errors import InputError, StoreError
 from lopsided.core.json_text import parsed
+from lopsided.core.live_code import ADDRESS
 from lopsided.report.advice import keeps, words
 from lopsided.stats.race import SCREENING, Advice, Plan, planned, race
 
-ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 FAILED = -float("inf")
 """The score of a run that diverged or raised an error."""
 

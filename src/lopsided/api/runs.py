@@ -250,7 +250,7 @@ def named(runs: Iterable[Run], notes: Sequence[str], settings: Sequence[str] = (
 
 
 MOST_VARIED = 3
-"""Settings of logs that are named."""
+"""Settings of logs that are named: a configuration may have hundreds, and the first ones tell what happened."""
 
 
 def _varied(configs: Sequence[Mapping[str, Any]], known: Collection[str]) -> list[str]:

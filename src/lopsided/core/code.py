@@ -19,7 +19,7 @@ from typing import Any
 
 from lopsided.core import own_files, registry
 from lopsided.core.config import Config, Part
-from lopsided.core.live_code import LiveCode
+from lopsided.core.live_code import PLAIN, LiveCode
 from lopsided.core.source import Place, Sources
 from lopsided.core.spec import Spec
 
@@ -80,14 +80,14 @@ def parts_digest(*parts: Part) -> str:
 
 
 def function_digest(function: Any) -> str:
-    """`ast-1:` and 16 hexadecimal digits, of somebody's function and of all that its code reaches in files that are no
-    library's, with the plain values that it was made with; empty for what has no code to read."""
-    try:
-        made = inspect.getclosurevars(function).nonlocals
-        plain = {name: value for name, value in made.items() if isinstance(value, str | int | float | bool | None)}
-        return _said([_of_any([function]), function.__qualname__, repr(sorted(plain.items()))])
-    except Exception:  # of C, of a class of somebody's own loader: nothing that can be said of it changes
-        return ""
+    """`ast-1:` and 16 hexadecimal digits, of a function (or a method, a partial, an object that is called) and of all
+    that its code reaches in files that are no library's, with the plain values that it was made with."""
+    live = LiveCode(own_files.file_of, _is_own)
+    live.take("function", function)
+    # A file's definitions are read by their outermost name, so two inner functions of one have to be told apart here.
+    made = inspect.getclosurevars(function).nonlocals if inspect.isfunction(function) else {}
+    plain = {name: value for name, value in made.items() if isinstance(value, PLAIN)}
+    return _said([*_followed(live), getattr(function, "__qualname__", ""), repr(sorted(plain.items()))])
 
 
 def own_digest(*parts: Part) -> str:
@@ -137,14 +137,19 @@ def _of_package(classes: frozenset[type]) -> str:
     return _said([_package().digest(map(_place, classes))])
 
 
-def _of_any(classes: Iterable[Any]) -> str:
+def _of_any(classes: Iterable[type]) -> str:
     """Digest of classes of which some live outside this package. No part of it is kept from one call to the next: files
     and notebooks change while a process runs."""
     live = LiveCode(own_files.file_of, _is_own)
     for cls in sorted(classes, key=lambda each: each.__qualname__):
         live.take("part", cls)
+    return _said(_followed(live))
+
+
+def _followed(live: LiveCode) -> list[str]:
+    """Digests of what was met in files, and of what was read from memory."""
     sources = _package().with_own(_read_own)
-    return _said([sources.digest(map(_place, live.filed)), live.digest()])
+    return [sources.digest(map(_place, live.filed)), live.digest()]
 
 
 def _said(digests: Sequence[str]) -> str:

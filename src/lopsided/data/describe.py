@@ -19,7 +19,7 @@ MANY = 10**6
 """Samples over which the mean is taken: enough that no stretch of a shape is rounded away."""
 SHOWN = 8
 LONGEST = 40
-"""Letters of a name in the table."""
+"""Letters of a name in the table, so that a row fits a terminal of 80."""
 NAMED = 5
 """Skills that a warning names."""
 
@@ -33,9 +33,9 @@ class Expected(NamedTuple):
 
 def expected(stream: Stream) -> Expected:
     """What comes from the beginning of the stream to its end; after a change of law or data counted, not expected."""
-    if len(stream.segments) == 1:
+    if (visits := _counted(stream)) is None:
         return Expected(stream.schedule.expected(), stream.schedule.epochs())
-    visits, groups = stream.visits(stream.total), stream.groups
+    groups = stream.groups
     if isinstance(groups, int):
         return Expected(np.array([visits.sum()], float), np.array([visits.max()], float))
     most = np.zeros(groups.n_cells)
@@ -43,12 +43,17 @@ def expected(stream: Stream) -> Expected:
     return Expected(np.bincount(groups.cell, visits, groups.n_cells), most)
 
 
+def _counted(stream: Stream) -> np.ndarray | None:
+    """(N,) how often each example comes in a stream whose law or data change on the way, of which no schedule knows the
+    whole; None for others."""
+    return stream.visits(stream.total).astype(float) if len(stream.segments) > 1 else None
+
+
 def effective_share(stream: Stream) -> float:
     """Share of the examples that the run would use as much of, if all came equally often: (sum visits)² / sum
     visits², over the number of examples."""
-    if len(stream.segments) > 1:
-        visits = stream.visits(stream.total).astype(float)
-        return visits.sum() ** 2 / (visits**2).sum() / stream.n_examples
+    if (visits := _counted(stream)) is not None:
+        return float(visits.sum() ** 2 / (visits**2).sum() / stream.n_examples)
     s = stream.schedule
     length = np.diff(np.append(s.start, s.total)).astype(float)
     total = squares = 0.0

@@ -20,7 +20,7 @@ READERS: Mapping[str, Any] = {
 }
 """Tables that can be read, by the end of their names. All of a text is looked at: columns that begin late were lost."""
 AT_ONCE = 20_000
-"""Rows of a column that are in memory at once: of 100 words each 14 MB. Not varied."""
+"""Rows of a column that are in memory at once: as many as texts become points at a time. Not varied."""
 KINDS = {".parquet": "Parquet file", ".csv": "CSV", ".jsonl": "file of JSON lines"}
 WRITTEN = {".parquet": "PARQUET", ".csv": "CSV, HEADER", ".jsonl": "JSON"}
 """Tables that can be written, by the end of their names."""

@@ -33,7 +33,7 @@ def curve(claim: Claim) -> str:
     if not rows:
         return ""
     changes = sorted({change for each in rows for change in each.changes} - {HERE})
-    place = _scale(rows, claim.ratio)
+    place = _scale(rows, claim)
     height = HEAD + TALL + ROW * (len(changes) + 1) + FOOT
     width = LEFT + STEP * len(rows) + 20
     title = f"{claim.claim}: {neighbours_text(claim)}"
@@ -59,13 +59,13 @@ def _text(change: str) -> str:
     return change.replace("*=", " × ").replace("=", " = ")
 
 
-def _scale(rows: Sequence[Neighbour], ratio: bool) -> Place:
-    """Where an effect lies between top and bottom: on a log axis for ratios; the null is always there."""
-    null = 1.0 if ratio else 0.0
-    known = [null, *(each.effect for each in rows if each.effect is not None)]
+def _scale(rows: Sequence[Neighbour], claim: Claim) -> Place:
+    """Where an effect lies between top and bottom: on a log axis for ratios; what it is tested against is there."""
+    ratio = claim.ratio
+    known = [*claim.nulls, *(each.effect for each in rows if each.effect is not None)]
     known += [end for each in rows for end in each.interval if end is not None and (end > 0 or not ratio)]
     low, high = (f(map(math.log, known)) if ratio else f(known) for f in (min, max))
-    if ratio:  # an end beyond 64 times an effect would squeeze all others
+    if ratio:  # an interval may end at 10^6 times its effect, and would squeeze all others
         middle = sorted(math.log(each.effect) for each in rows if each.effect)[len(rows) // 2]
         low, high = max(low, middle - math.log(64)), min(high, middle + math.log(64))
     span = (high - low) or 1.0
@@ -82,13 +82,13 @@ def _scale(rows: Sequence[Neighbour], ratio: bool) -> Place:
 def _axis(rows: Sequence[Neighbour], claim: Claim, place: Place, width: float) -> list[str]:
     effects = [each.effect for each in rows if each.effect is not None]
     lines, used = [], list[float]()
-    for value in dict.fromkeys([1.0 if claim.ratio else 0.0, claim.effect, min(effects), max(effects)]):
+    for value in dict.fromkeys([*claim.nulls, claim.effect, min(effects), max(effects)]):
         if value is None or any(abs(place(value, 0) - other) < 12 for other in used):
             continue
         used.append(y := place(value, 0))
         lines.append(
             f'<line x1="{LEFT}" x2="{width - 20}" y1="{y:.1f}" y2="{y:.1f}" stroke="#999" '
-            f'stroke-width="{1 if len(used) == 1 else 0.3}"/>'
+            f'stroke-width="{1 if value in claim.nulls else 0.3}"/>'
             f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end" fill="#555">{number(value)}</text>'
         )
     return lines

@@ -46,8 +46,11 @@ def faster(
     """`fast` learns in less of `axis` than `slow`, by more than a factor `at_least`. Without one, a difference that is
     certainly below 25 % is `negligible` (unless `small` is false: to some, a percent matters)."""
     c = compare_times(slow, fast, at_least, 1 - level, paired)
-    found = _decision(_time(axis), c, _above(c, at_least, level), _members(slow, fast), 1 - level)
-    if at_least == 1 and small:
+    if at_least != 1:
+        found = _beside(_time(axis), c, at_least, "above", _members(slow, fast), level)
+        return found._replace(coarseness=_coarseness(slow, fast))
+    found = _decision(_time(axis), c, _above(c, 1.0, level), _members(slow, fast), 1 - level)
+    if small:
         found = _unless_small(found, SMALL_RATIO, lambda: as_fast(slow, fast, axis, level=level, paired=paired))
     return found._replace(coarseness=_coarseness(slow, fast))
 

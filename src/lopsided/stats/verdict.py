@@ -121,12 +121,12 @@ class Neighbour:
     verdict: Verdict
     seeds: int
     diverged: int
-    """Members of the arms that the claim reads."""
+    """How many members of the arms that the claim reads diverged there."""
 
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Whether a claim depends on settings that somebody chose."""
+    """What a claim's test finds where settings that its sentence is not about are others: width, batch, rate, steps."""
 
     of: int
     """Neighbouring settings that were tried."""
@@ -139,7 +139,7 @@ class Neighbours:
     alike: int
     """How many more measure what another one does, or the run itself: nothing that the claim reads is changed there."""
     unfinished: int
-    """How many more were begun."""
+    """How many more were begun, and have members that are not trained yet."""
     at: tuple[Neighbour, ...]
 
 
@@ -214,17 +214,19 @@ class Claim:
         return len(self.bounds) == 2
 
     @property
+    def nulls(self) -> tuple[float, ...]:
+        """What the effect lies on one side of: a bound, the two ends of what counts as equal, or no difference."""
+        # The bounds of a negligible difference are those of what is too small to matter, not of the claim.
+        return self.bounds if self.bounds and self.verdict != "negligible" else (float(self.ratio),)
+
+    @property
     def as_said(self) -> bool | None:
         """Whether the effect lies where the claim says, certain or not; None where it is not known."""
-        difference = self.verdict == "negligible"  # whose bounds are those of what is too small to matter
-        if self.effect is None:
+        if self.effect is None or self.effect in self.nulls:
             return None
-        if self.equivalence and not difference:
-            return min(self.bounds) < self.effect < max(self.bounds)
-        null = self.bounds[0] if self.bounds and not difference else float(self.ratio)
-        if self.effect == null:
-            return None
-        return self.effect < null if self.side == "below" else self.effect > null
+        if len(self.nulls) == 2:
+            return min(self.nulls) < self.effect < max(self.nulls)
+        return (self.effect < self.nulls[0]) == (self.side == "below")
 
     @property
     def rivals_disagree(self) -> bool:

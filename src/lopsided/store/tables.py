@@ -37,7 +37,7 @@ class ArmRow(NamedTuple):
     """Seeds that looks of `--until-decided` judge this arm by: from the first to before the second of these two."""
 
     def has(self, seed: int) -> bool:
-        """Whether a seed is of this run."""
+        """Whether the run asked for this arm with this seed: among its own seeds, or for a look."""
         return seed < self.seeds or self.judged_from <= seed < self.judged_to
 
 

@@ -51,8 +51,8 @@ def with_seeds(store: Store, manifests: Sequence[Manifest]) -> list[tuple[OtherA
 
 
 def arm_rows(store: Store, manifests: Sequence[Manifest]) -> list[ArmRow]:
-    """Rows of the table `arms` for specs that no recorded run has. The column `seeds` is a spec's largest seed plus
-    one, so that `seed < seeds` selects all of its members."""
+    """Rows of the table `arms` for specs that a Python program trained, and no recorded run has. Such a spec has no
+    number of seeds; the column `seeds` is its largest seed plus one, so that `seed < seeds` selects all of its rows."""
     return [
         ArmRow(arm.name, OTHERS, "", OTHERS, (), seeds[-1] + 1, arm.digest, arm.coordinates)
         for arm, seeds in with_seeds(store, manifests)

@@ -252,5 +252,5 @@ def prepare(target: str, scale: str, seeds: int | None, overrides: Sequence[str]
 
 
 def is_swept(recipe: Recipe, scale: ScaleName) -> bool:
-    """Whether the recipe sweeps any setting at this scale."""
+    """Whether any setting of the recipe is chosen by a sweep at this scale, as a learning rate is."""
     return any(each.swept for each in recipe.arms_at(scale).values())

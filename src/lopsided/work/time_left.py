@@ -14,7 +14,7 @@ FEW_SECONDS = 5.0
 
 
 class Left(NamedTuple):
-    """What a run still needs."""
+    """How far a run is, and the seconds until its last member is complete."""
 
     done: float
     """Share of all effort that is done, by whomever."""
