@@ -68,17 +68,24 @@ def test_a_run_whose_neighbours_are_cut_off_is_not_finished(tmp_path, capsys, mo
     from lopsided.core.errors import Stopped
     from lopsided.study import neighbours
 
-    def cut(runs, store, progress, stop, *more):
-        stop.over.set() if hasattr(stop, "over") else stop.set()
+    asked = []
+
+    def until_time_is_over(runs, store, progress, stop, *more):
+        asked.append(runs)
+        assert stop.wait(60)
         raise Stopped
 
-    monkeypatch.setattr(neighbours, "train_neighbours", cut)
+    monkeypatch.setattr(neighbours, "train_neighbours", until_time_is_over)
     monkeypatch.chdir(tmp_path)
     command(capsys, "new", "recipe", "mine.py", "--from", "norm-growth")
     text = Path("mine.py").read_text().replace('"laptop": (400, 300)', '"laptop": (20, 20)')
     Path("mine.py").write_text(text.replace('{"every": 10,', '{"every": 5,'))
-    found = command(capsys, "run", "mine.py", "--neighbours", 1, "--seeds", 1, "--for", "1h", "--json", code=130)
-    assert not found.out or not json.loads(found.out)["finished"]
+    whole = command(capsys, "run", "mine.py", "--seeds", 1, "--json")
+    assert json.loads(whole.out)["finished"]
+    cut = command(capsys, "run", "mine.py", "--seeds", 1, "--neighbours", 1, "--for", "3s", "--json")
+    assert len(asked) == 1  # nothing of the run itself was missing
+    assert not json.loads(cut.out)["finished"]
+    assert "3s are over" in cut.err
 
 
 def test_results_of_a_recipe_are_of_its_metric(tmp_path, capsys):
