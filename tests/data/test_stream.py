@@ -16,7 +16,6 @@ from scipy.stats import chisquare
 
 import lopsided.data as ld
 from lopsided.core.errors import InputError
-from lopsided.data.uses import Uses
 from lopsided.skills import Annealed, BinnedPowerLaw, PowerLaw
 
 RNG = np.random.default_rng(0)
@@ -167,44 +166,6 @@ def test_a_cap_is_kept(name):
     assert s.schedule.epochs().max() <= 30 * (1 + 1e-6)
 
 
-@given(st.integers(0, 2**60), st.integers(2, 9), st.sampled_from(["uniform", "annealed", "power law", "curriculum"]))
-def test_a_cap_is_exact_without_phases(seed, cap, name):
-    labels = np.random.default_rng(seed).zipf(1.5, 500).clip(max=30)
-    groups = ld.Groups(labels)
-    laws = {"uniform": ld.Uniform(), "annealed": ld.Anneal(1.0, 0), "power law": ld.PowerLaw(0.5), "curriculum":
-        ld.Curriculum((0.5, 1), [np.ones(groups.n_skills), np.arange(1.0, groups.n_skills + 1)])}  # fmt: skip
-    try:
-        s = ld.Stream(groups, laws[name], 450 * cap, seed, cap=cap)
-    except InputError:
-        return  # it cannot be met
-    assert np.bincount(s.at(np.arange(s.total))).max() <= cap
-
-
-@given(st.integers(0, 2**60), st.sampled_from([1, 2, 3, 2.5, 3.7]))
-def test_a_cap_is_exact_where_the_last_stretch_has_hardly_any_room(seed, cap):
-    """What rounding takes was sought behind the end among skills that come once in 10^12 samples."""
-    random = np.random.default_rng(seed)
-    groups = ld.Groups(random.integers(0, 8, 60))
-    weights = [random.exponential(size=groups.n_skills), random.exponential(size=groups.n_skills) ** 8]
-    weights[1][random.random(groups.n_skills) < 0.4] = 0
-    weights[1][0] += 1e-12
-    try:
-        s = ld.Stream(groups, ld.Curriculum((0.8, 1), weights), int(60 * cap * 0.7), seed % 100, cap=cap)
-    except InputError:
-        return  # it cannot be met
-    assert np.bincount(s.at(np.arange(s.total))).max() <= np.ceil(cap)
-
-
-def test_a_cap_with_a_last_stretch_of_one_example():
-    groups = ld.Groups([0] + [1] * 1000 + [2] * 1000)
-    a = (6.95 - 5) / 95
-    shape = ld.Curriculum((0.95, 1), [[a, (1 - a) / 2, (1 - a) / 2], [1, 1e-12, 1e-12]])
-    assert np.bincount(ld.Stream(groups, shape, 100, seed=1, cap=7).at(np.arange(100))).max() in (6, 7)
-    full = ld.Stream(ld.Groups([0, 1, 2]), ld.Curriculum((0.5, 1), [[1, 0, 2], [0, 1, 0]]), 2, cap=1)
-    assert len(set(full.at([0, 1]).tolist())) == 2
-    ld.Stream(groups, ld.Uniform(), 100, cap=np.inf).at(np.arange(100))
-
-
 def test_numbers_of_numpy_are_numbers():
     groups = ld.Groups(np.arange(60) % 6)
     for shape in (ld.PowerLaw(np.float32(1)), ld.Binned(np.int64(1), np.int64(3)), ld.Temperature(np.float64(2))):
@@ -215,11 +176,6 @@ def test_numbers_of_numpy_are_numbers():
     sampler = ld.SelfAnneal(groups, 100, np.int64(10))
     next(iter(sampler))
     json.dumps(sampler.state_dict())
-
-
-def test_a_cap_that_a_long_run_exceeds_by_rounding_ends():
-    s = ld.Stream(ld.Groups([0, 1]), ld.Uniform(), 2 * 10**9 + 1, cap=10**9)
-    assert s.at(2 * 10**9) in (0, 1)
 
 
 def test_huge_weights_are_weights():
@@ -274,47 +230,6 @@ def test_several_skills_for_an_example():
     assert "by at most 0.000 (total variation)" in s.describe()
     always_both = ld.Stream(ld.Groups([["a", "b"]] * 50), ld.Weights({"a": 0.9, "b": 0.1}), 1000)
     assert "by at most 0.400 (total variation)" in always_both.describe()  # neither comes without the other
-
-
-def test_labels_may_be_texts_and_unknown():
-    groups = ld.Groups(["b", "a", "b", "c"])
-    assert groups.names == ["a", "b", "c"]
-    assert groups.size.tolist() == [1, 2, 1]
-    assert groups.cell.tolist() == [1, 0, 1, 2]
-    unknown = ld.Groups(np.array([3, -1, 7, -1]))
-    assert unknown.names == [3, 7, "unknown"]
-    assert unknown.size.tolist() == [1, 1, 2]
-    assert ld.Groups([[1, 2], [], [2]]).names == [1, 2, "unknown"]
-
-
-def columns():
-    """The same labels b, a, none, b in whatever people keep them in."""
-    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
-    texts = ["b", "a", None, "b"]
-    yield texts
-    yield [["b"], ["a"], [], ["b"]]
-    yield [{"b"}, {"a"}, set(), {"b"}]
-    yield [["b", None], ["a"], [None], ["b"]]
-    yield np.array(texts, object)
-    series = pandas.Series(texts)
-    yield from (series, series.values, series.astype("category"), series.astype("string"))
-    yield from (pyarrow.array(texts), pyarrow.chunked_array([texts[:2], texts[2:]]))
-
-
-def test_labels_come_in_columns_of_all_kinds():
-    for column in columns():
-        groups = ld.Groups(column)
-        assert groups.names == ["a", "b", "unknown"], type(column)
-        assert groups.cell[[0, 1, 3]].tolist() == [1, 0, 1]
-        assert groups.size.tolist() == [1, 2, 1]
-    pandas = pytest.importorskip("pandas")
-    floats = np.array([1.0, -1.0, 2.0, 1.0]), pandas.Series([1, 2, None, -1, 1]), [1, 2.0, np.nan, 1]
-    for numbers in (*floats, pandas.Series([1, 2, None, 1], dtype="Int64"), [np.array(1), 2, None, 1]):
-        groups = ld.Groups(numbers)
-        assert groups.names == [1, 2, "unknown"], numbers
-        assert groups.size[:2].tolist() == [2, 1]
-    assert ld.Groups([[1], [-1], [2]], unknown=np.int64(-1)).names == [1, 2, "unknown"]
-    assert ld.Groups(["1", 1, "a"]).names == [1, "1", "a"]  # a number is not its text
 
 
 SOURCES = {"web": (8000, 50), "code": (3000, 400), "books": (200, 9000)}
@@ -503,46 +418,6 @@ def test_threads_may_share_a_stream(replacement):
     finally:
         sys.setswitchinterval(before)
     assert failed == []
-
-
-def test_labels_are_told_apart_by_their_last_character_too():
-    """NumPy forgets NULs at the end of a text: "cat" and "cat\\0" were one skill."""
-    groups = ld.Groups(["cat", "cat\0", "cat\0\0", "dog"] * 50)
-    assert groups.names == ["cat", "cat\0", "cat\0\0", "dog"]
-    assert groups.size.tolist() == [50] * 4
-    assert (groups.cell[:4] == [0, 1, 2, 3]).all()
-    pandas = pytest.importorskip("pandas")
-    for column in (pandas.Series(["cat", "cat\0", "dog"]), pandas.Series(["cat", "cat\0", "dog"], dtype="category")):
-        assert ld.Groups(column).names == ["cat", "cat\0", "dog"]
-    with pytest.raises(InputError, match="are bytes"):
-        ld.Groups([b"cat", b"cat\0"])
-
-
-def test_one_long_label_among_many_takes_its_own_memory():
-    """As an array of NumPy's texts these would take 40 GB."""
-    labels = ["a", "b"] * 50_000
-    labels[7] = "x" * 100_000
-    groups = ld.Groups(labels)
-    assert groups.size.tolist() == [50_000, 49_999, 1]
-
-
-def test_what_is_masked_has_no_label():
-    groups = ld.Groups(np.ma.masked_array([1, 2, 3, 2], mask=[0, 1, 0, 0]))
-    assert groups.names == [1, 2, 3, "unknown"]
-    assert groups.size.tolist() == [1, 1, 1, 1]
-
-
-@given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=4), min_size=1, max_size=12))
-def test_a_table_of_uses_computes_what_a_dense_one_does(sets):
-    dense = np.zeros((len(sets), 6))
-    for cell, many in enumerate(sets):
-        np.add.at(dense[cell], many, 1.0)
-    uses, of_cells, of_skills = Uses(sets, 6), np.arange(1.0, len(sets) + 1), np.arange(6.0) - 2
-    np.testing.assert_allclose(uses.of_skills(of_skills), dense @ of_skills)
-    np.testing.assert_allclose(uses.of_cells(of_cells), of_cells @ dense)
-    assert (uses.examples(np.arange(len(sets))) == (dense > 0).T @ np.arange(len(sets))).all()
-    assert uses.most == dense.sum(1).max()
-    assert uses.largest(of_cells).tolist() == [of_cells[dense[:, k] > 0].max(initial=0) for k in range(6)]
 
 
 def test_streams_of_one_seed_share_the_order_of_their_examples():

@@ -11,7 +11,7 @@ from typing import Any, cast
 from lopsided.claims.assumption import Assumption
 from lopsided.claims.nuisance import USUAL, Nuisance
 from lopsided.claims.statement import Statement
-from lopsided.core.arms import SCALES, ArmSpec, Scale, ScaleName
+from lopsided.core.arms import LEARNED_ACCURACY, SCALES, ArmSpec, Scale, ScaleName
 from lopsided.core.errors import InputError, unknown
 from lopsided.core.spec import Spec
 from lopsided.figures.panels import Figure
@@ -48,8 +48,9 @@ class Recipe:
     """Names of the arms that tables list; without it all, those of a sweep at their best settings."""
     metric: str = "test/accuracy"
     threshold: float | None = None
-    """An arm has learned when `metric` reaches this, where its spec has no rule of its own (`until`). None: 0.95 of an
-    accuracy, and infinity of anything else; nobody reaches that, so tables have no times to learn."""
+    """An arm has learned when `metric` reaches this, where its spec has no rule of its own (`until`). None:
+    `LEARNED_ACCURACY` of an accuracy, and infinity of anything else; nobody reaches that, so tables have no times to
+    learn."""
     least_evaluations: int = 2
     """With fewer evaluations than this in any arm, no claim is decided and plain curves are drawn."""
     least_seeds: int = 1
@@ -83,7 +84,7 @@ class Recipe:
         """What `metric` reaches in an arm that has learned; infinity where nothing is said."""
         if self.threshold is not None:
             return self.threshold
-        return 0.95 if self.metric.lower().endswith("accuracy") else inf
+        return LEARNED_ACCURACY if self.metric.lower().endswith("accuracy") else inf
 
     def _require(self, field: str, sound: bool, valid: str) -> None:
         if not sound:

@@ -14,6 +14,8 @@ ScaleName = Literal["smoke", "laptop", "overnight", "paper"]
 SCALES: tuple[ScaleName, ...] = ("smoke", "laptop", "overnight", "paper")
 """From the smallest to the largest. `overnight`: up to eight hours of two cores, for what a laptop's scale is too small
 for."""
+LEARNED_ACCURACY = 0.95
+"""An arm has learned at this accuracy where neither its spec nor its recipe says otherwise."""
 
 
 class Scale(NamedTuple):

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from lopsided.core.arms import LEARNED_ACCURACY
 from lopsided.study.catalog import catalog
 from lopsided.study.manifest import Manifest
 from lopsided.study.others import OTHERS, others
@@ -61,7 +62,7 @@ def of_manifest(manifest: Manifest) -> Run:
         for name, arm in manifest.arms.items()
     ]
     known = {row["name"]: row for row in catalog()}.get(manifest.recipe, {})
-    metric, threshold = known.get("metric", "test/accuracy"), known.get("threshold", 0.95)
+    metric, threshold = known.get("metric", "test/accuracy"), known.get("threshold", LEARNED_ACCURACY)
     return Run(manifest.label, manifest.recipe, manifest.scale, tuple(arms), metric, threshold, manifest.title)
 
 
@@ -69,4 +70,4 @@ def of_others(specs: Mapping[str, str], known: Iterable[Run], members: Iterable[
     """The run of specs (canonical JSON by content hash) that have members and belong to no other run."""
     taken = {arm.digest for run in known for arm in run.arms}
     arms = [Placed(*arm) for arm in others(specs, taken, members)]
-    return Run(OTHERS, OTHERS, "", tuple(arms), "test/accuracy", 0.95) if arms else None
+    return Run(OTHERS, OTHERS, "", tuple(arms), "test/accuracy", LEARNED_ACCURACY) if arms else None
