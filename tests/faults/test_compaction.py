@@ -65,7 +65,11 @@ def test_rows_and_results_are_what_they_were(runs, tmp_path):
 def test_the_provenance_of_every_part_is_kept(runs, tmp_path):
     def made():
         store = Store(tmp_path)
-        return {json.dumps(each, sort_keys=True) for part in store.parts() for each in store.provenance(part)}
+        return {
+            json.dumps({"specs": sorted(part.seeds), **each}, sort_keys=True)
+            for part in store.parts()
+            for each in store.provenance(part)
+        }
 
     before = made()
     compact(Store(tmp_path))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +15,23 @@ from lopsided.stats.verdict import Claim
 from lopsided.study.catalog import catalog
 
 LOOK_SECONDS = 5.0
+
+
+@contextmanager
+def _nothing_of_the_present_folder() -> Iterator[None]:
+    """Have other processes start as `python -P` does, and put the environment back at the end.
+
+    Otherwise they execute a file multiprocessing.py of the present folder.
+    """
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = before or "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = before
 
 
 class Verdicts:
@@ -40,9 +58,7 @@ class Verdicts:
             self._thread.join()
 
     def _watch(self) -> None:
-        # As `python -P`: otherwise the other process executes a file multiprocessing.py of the present folder.
-        os.environ.setdefault("PYTHONSAFEPATH", "1")
-        with multiprocessing.get_context("spawn").Pool(1, _apart) as pool:
+        with _nothing_of_the_present_folder(), multiprocessing.get_context("spawn").Pool(1, _apart) as pool:
             while not self._stop.is_set():
                 due = self._due()
                 self.waiting = list(due)
