@@ -85,6 +85,20 @@ def test_one_cloud_of_embeddings_has_no_skills_and_three_have_three():
     assert [skill.name for skill in found.skills] == ["skill 1", "skill 2", "skill 3"]
 
 
+def test_a_function_embeds_the_texts_a_part_at_a_time(monkeypatch):
+    monkeypatch.setattr("lopsided.discovery.texts.CHUNK", 64)
+    texts, topic = corpus(3, 200, 4)
+    asked = []
+
+    def model(part):
+        asked.append(len(part))
+        return np.array([[text.count(f"t{_letters(t)}w") for t in range(3)] for text in part])
+
+    found = ld.discover(texts, embeddings=model, k=3)
+    assert asked == [64, 64, 64, 8]
+    assert adjusted_rand_score(topic, found.labels) == 1
+
+
 def test_texts_name_what_embeddings_tell_apart():
     texts, topic = corpus(2, 200, 3)
     found = ld.discover(texts, embeddings=np.eye(4)[topic] + 0.05 * np.random.default_rng(0).normal(size=(200, 4)), k=2)
@@ -130,6 +144,11 @@ BAD = {
     "k beyond the examples": (lambda: ld.discover(embeddings=np.eye(50), k=51), "k = 51"),
     "k = 1": (lambda: ld.discover(embeddings=np.eye(50), k=1), "k = 1"),
     "two lengths": (lambda: ld.discover(["a b"] * 50, embeddings=np.eye(49)), "50 texts and 49 embeddings"),
+    "a model without texts": (lambda: ld.discover(embeddings=len), "no texts to give to it"),
+    "a model of one vector": (
+        lambda: ld.discover(["a b"] * 50, embeddings=lambda t: np.ones(3)),
+        "gave (3,) for 50",
+    ),
     "a loss that is NaN": (lambda: ld.by_difficulty([1, float("nan")], 2), "finite"),
     "columns of two lengths": (lambda: ld.by_columns({"a": [1], "b": [1, 2]}), "a value for each example"),
 }
@@ -180,6 +199,17 @@ def test_columns_are_skills_in_the_command_too(table, tmp_path, capfd):
     ]
 
 
+def test_the_answer_says_which_labels_it_used_and_how_stable_they_are(table, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop.py").write_text("def train(stream, seed):\n    return float(stream.at(seed) % 7)\n")
+    asked = ("advise", table, "--text", "text", "--train", "loop.py", "--samples", "2000")
+    assert call(*asked) == 0
+    labels = "The data: 1,500 rows, 6 skills found in column 'text' (halves of the rows agree about them by "
+    assert labels in capfd.readouterr().out
+    (page,) = tmp_path.rglob("*-race.html")
+    assert "halves of the rows agree about them by" in page.read_text()
+
+
 def test_texts_without_labels_are_advised_on_in_one_command(table, tmp_path):
     from lopsided.advising.questions import from_table
 
@@ -192,6 +222,18 @@ def test_texts_without_labels_are_advised_on_in_one_command(table, tmp_path):
     asked = from_table(plain, tmp_path / "loop.py", None, 2000, "text")
     assert "no skills found" in asked.data
     assert "only small subsets are tried" in asked.data
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_a_file_of_another_encoding_is_one_line(suffix, tmp_path, capfd):
+    table = tmp_path / f"latin.{suffix}"
+    rows = ["caf\xe9 au lait"] * 60
+    head = "text\n" if suffix == "csv" else ""
+    table.write_bytes((head + "\n".join(r if head else f'{{"text": "{r}"}}' for r in rows)).encode("latin-1"))
+    assert call("skills", table, "--text", "text") == 2
+    out, err = capfd.readouterr()
+    assert (out, err.count("\n")) == ("", 1), err
+    assert f"line {2 if head else 1} is not UTF-8" in err
 
 
 MISTAKES = {

@@ -169,8 +169,10 @@ def _of_training(file: Path, question: Question, seconds: float | None, out: Pat
     except KeyboardInterrupt:
         raise Stopped(f"stopped; the scores so far are in {rows}. The same command goes on.") from None
     page = folder / f"{file.stem}-{question.digest}-race.html"
-    write_race(page, file.stem, found.advice, found.plan, found.scores, "score", question.code)
+    write_race(page, file.stem, found.advice, found.plan, found.scores, "score", question.code, data=question.data)
     last = [f"It took {found.advice.runs} runs; their scores: {rows}", f"To train with: {question.code[found.shape]}"]
+    if question.data:
+        last.insert(0, f"The data: {question.data}")
     scores = {score for each in found.scores.values() for score in each.values()}
     if len(scores) == 1:
         last.insert(

@@ -13,7 +13,7 @@ import numpy as np
 from lopsided.core.errors import InputError
 from lopsided.data.describe import exponent
 from lopsided.discovery.stability import ABOVE_CHANCE, SAMPLE, STABLE, Agreement, Tree, agreements, chosen
-from lopsided.discovery.texts import Points, Texts, looked_through, of_embeddings, of_texts
+from lopsided.discovery.texts import Points, Texts, embedded, looked_through, of_embeddings, of_texts
 
 EXAMPLES = 3
 FEWEST_ROWS = 40
@@ -100,7 +100,8 @@ class Discovered(NamedTuple):
 def discover(
     texts: Iterable[str] | None = None, *, embeddings: Any = None, k: int | Literal["auto"] = "auto", seed: int = 0
 ) -> Discovered:
-    """Skills of N texts, or of embeddings (N, D) of any model, which texts then only name.
+    """Skills of N texts, or of embeddings (N, D) of any model, which texts then only name. `embeddings` may be the
+    model: a function of a list of texts that gives (texts, D), asked for a part of them at a time.
 
     Texts become TF-IDF and its 64 strongest directions, then Ward's clusters. k: as many clusters as two halves of the
     data agree about, and more than they would where nothing is to be found (`lopsided.discovery.stability`). The same
@@ -123,6 +124,10 @@ def discover(
     read = None if texts is None else looked_through(texts)
     if read is not None and read.number < FEWEST_ROWS:
         raise InputError(f"discover: {read.number:,} examples; at least {FEWEST_ROWS}")
+    if callable(embeddings):
+        if read is None:
+            raise InputError("discover: embeddings= is a function, and there are no texts to give to it")
+        embeddings = embedded(read, embeddings)
     points = of_texts(read, seed) if embeddings is None else of_embeddings(embeddings)  # type: ignore[arg-type]
     n = len(points.vectors)
     if read is not None and read.number != n:

@@ -148,7 +148,20 @@ def _opened(table: Path) -> Iterator[Any]:
             yield rows
     except duckdb.Error as error:
         said = str(error).splitlines()[0]
+        if table.suffix != ".parquet" and (line := _not_unicode(table)):
+            raise InputError(f"table {str(table)!r}: line {line:,} is not UTF-8; save it in that encoding") from None
         raise InputError(f"table {str(table)!r}: is no {KINDS[table.suffix]} that can be read ({said})") from None
+
+
+def _not_unicode(table: Path) -> int:
+    """The first line that is not UTF-8, counted from 1; 0 if all are. DuckDB does not name the encoding of a CSV."""
+    with table.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError:
+                return number
+    return 0
 
 
 def _vectors(table: Path, embeddings: str) -> np.ndarray:

@@ -138,6 +138,20 @@ def of_embeddings(vectors: Any) -> Points:
     return Points((found / np.where(length > 0, length, 1)).astype(np.float32))
 
 
+def embedded(texts: Iterable[str], model: Callable[[Sequence[str]], Any]) -> np.ndarray:
+    """(texts, dimensions): what `model` gives for the texts, CHUNK at a time. Raises `InputError` for another number of
+    rows than it was given texts."""
+    parts = []
+    for chunk in _chunks(texts):
+        part = np.asarray(model(chunk))
+        if part.ndim != 2 or len(part) != len(chunk):
+            raise InputError(
+                f"embeddings: the function gave {part.shape} for {len(chunk):,} texts; valid is (texts, dimensions)"
+            )
+        parts.append(part)
+    return np.concatenate(parts)
+
+
 def _chunks(texts: Iterable[str]) -> Iterator[Sequence[str]]:
     left = iter(texts)
     while chunk := list(islice(left, CHUNK)):

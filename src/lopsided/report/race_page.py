@@ -26,8 +26,10 @@ def write_race(
     label: str,
     shapes: Mapping[str, str],
     more: Sequence[Panel] = (),
+    data: str = "",
 ) -> Path:
-    """`label` says what the scores are; `shapes` has what to paste for each shape; `more`: panels below the race."""
+    """`label` says what the scores are; `shapes` has what to paste for each shape; `more`: panels below the race;
+    `data`: rows and skills, and how sure the skills are, as a sentence."""
     order = sorted(shapes, key=lambda name: (-len(scores[name]), advice.screened[name]))
     rows = []
     for name in order:
@@ -53,6 +55,7 @@ def write_race(
         words=words(advice, plan.looks[-1]),
         first=plan.first,
         label=label,
+        data=data,
         rows=rows,
         panels=[panel_html(panel, i == 0) for i, panel in enumerate(panels)],
         shapes={name: shapes[name] for name in order},
