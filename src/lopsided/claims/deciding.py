@@ -110,11 +110,11 @@ def about(recipe: Recipe, statement: Statement, results: Results) -> dict[str, A
     paper does not give (nothing for claims that no paper makes)."""
     paper, names = papers(recipe), statement.test.reads(results.arms)
     diverged = sum(int(results.arms[name].diverged.sum()) for name in names)
-    if isinstance(statement.source, Own) or not paper.arms or results.scale == "paper":
+    if isinstance(statement.source, Own) or not paper.arms:
         return {"setting": (), "assumed": (), "diverged": diverged}
     read = [_planned(recipe, results, name) for name in names]
     return {
-        "setting": differences(read, paper),
+        "setting": () if results.scale == "paper" else differences(read, paper),
         "assumed": assumed(recipe.assumptions, read),
         "diverged": diverged,
     }

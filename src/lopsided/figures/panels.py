@@ -31,6 +31,8 @@ METRIC_LABEL = {
 
 def metric_label(metric: str) -> str:
     """The label of an axis that shows a metric. `worked/answer-2` (of 2 operations) has that of `worked/answer`."""
+    if layer := re.fullmatch(r"norm/layer(\d+)", metric):
+        return f"norm of layer {layer[1]}"
     return METRIC_LABEL.get(re.sub(r"-\d+$", "", metric), metric.split("/")[-1])
 
 

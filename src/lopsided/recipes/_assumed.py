@@ -5,9 +5,34 @@ from __future__ import annotations
 from lopsided.claims.assumption import Assumption
 
 PARITY_LOSS = Assumption("loss", "paper C names none for parity; its step counts fit logistic and square", "logistic")
+GRID = Assumption(
+    "optimizer.lr",
+    "paper C says that rates are tuned, at most 1.2 times apart, and gives no grid; where the best rate is at an end, "
+    "the sweep goes on",
+)
 DECAY = Assumption("optimizer.weight_decay", "paper C says AdamW and gives no decay; 0 here")
 HEADS = Assumption("model.heads", "paper A gives the encoder's layers and width, not its heads")
+START = Assumption("model.initialisation", "paper A names no initialisation; here PyTorch's")
 QUESTIONS_DECAY = Assumption("optimizer.weight_decay", "paper A gives none for questions; 0.01, as for its arithmetic")
+FACTS = Assumption("task.facts", "paper A does not say which share of the documents are facts")
+ADDITION_SIZES = tuple(
+    Assumption(f"task.{field}", "paper C names no size of modular addition") for field in ("n", "p", "base")
+)
+INDEX_SIZE = Assumption("task.d", "paper C speaks of 40 and 50 dimensions, and a file name of 40", 50)
+DENSE_SET = Assumption("plan.size", "paper C does not say how small its small set of (10, 6)- and (10, 10)-parity is")
+SOLUTION_ALONE = Assumption(
+    "task.train_on", "paper A does not say whether a problem's own words are trained on; here its solution alone"
+)
+PROBLEMS = Assumption("task.name", "paper A takes the generator of GSM-Infinite; ours makes problems of the same kind")
+HELD_OUT = Assumption(
+    "task.held_out_sequences", "paper A tests random expressions and holds none out; here one of each operands' is"
+)
+LARGER_SETS = Assumption("plan.size", "paper C gives no sizes of sets for 80 dimensions", 256_000)
 
-PERCEPTRONS = (PARITY_LOSS,)
-TRANSFORMERS = (PARITY_LOSS, DECAY)
+PERCEPTRONS = (PARITY_LOSS, GRID)
+TRANSFORMERS = (PARITY_LOSS, DECAY, GRID)
+ENCODERS = (HEADS, START)
+STUDENTS = tuple(
+    Assumption(field, "paper B prints no sizes; they follow from its theorems")
+    for field in ("task.d", "task.directions", "model.width", "steps")
+)

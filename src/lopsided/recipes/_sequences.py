@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from lopsided.core.spec import Spec
-from lopsided.recipes._transformers import LARGER_BATCH, NARROW, SAMPLES, transformer
+from lopsided.recipes._transformers import BATCH, INDEX_BATCH, NARROW, SAMPLES, transformer
 from lopsided.theory.in_context import least_squares_loss
 
 ADDITION = {"smoke": (8, 5, 8), "laptop": (100, 7, 10), "overnight": (1000, 17, 10), "paper": (10_000, 97, 10)}
@@ -76,7 +76,7 @@ def regression_phases(scale: str) -> dict[str, Any]:
         for share, part in zip(REGRESSION_SHARES, REGRESSION_STEPS_SHARES, strict=True)
     ]
     del phases[-1]["steps"]
-    return {"name": "phases", "batch": LARGER_BATCH[scale], "phases": phases, "online_steps": steps}
+    return {"name": "phases", "batch": BATCH[scale], "phases": phases, "online_steps": steps}
 
 
 INDEX = {"smoke": 6, "laptop": 12, "overnight": 20, "paper": 50}
@@ -108,4 +108,4 @@ def small_first(scale: str) -> dict[str, Any]:
     size, steps = INDEX_FIRST[scale]
     # Draws are with replacement: a set far larger than all that is drawn stands for fresh samples.
     phases = [{"size": size, "steps": steps}, {"size": 2**30, "steps": INDEX_STEPS[scale] - steps}]
-    return {"name": "phases", "batch": LARGER_BATCH[scale], "phases": phases}
+    return {"name": "phases", "batch": INDEX_BATCH[scale], "phases": phases}

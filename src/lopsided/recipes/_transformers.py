@@ -22,7 +22,9 @@ MODEL = {
 }
 """Model of parity; the paper's other transformers are 64 wide with 4 heads."""
 NARROW = {**MODEL, "paper": {"layers": 2, "width": 64, "heads": 4}}
-PARITY = {"smoke": (6, 2), "laptop": (12, 4), "overnight": (16, 4), "paper": (20, 6)}
+PARITY = {"smoke": (6, 2), "laptop": (12, 4), "overnight": (20, 4), "paper": (20, 6)}
+"""d, k. `overnight` has more inputs (2^20) than its last phase has samples (256,000). `laptop` has not, so that its
+subsets stop growing (docs/repetition-transformers.md)."""
 
 
 def setting_before(tasks: str) -> str:
@@ -40,8 +42,8 @@ PARITY_BATCH = {**BATCH, "laptop": 256, "overnight": 128}
 """Samples a step on parity. The paper has 32. The laptop's small network has 256, because seeds differ less then: the
 log of (steps on fresh samples / steps with phases) has a standard deviation of 0.75 to 1.1 over seeds; with batches of
 32 it is about 1.7 (LOG.md)."""
-LARGER_BATCH = {**BATCH, "paper": 128}
-"""Batch of in-context regression and single-index models."""
+INDEX_BATCH = {**BATCH, "paper": 128}
+"""Batch of single-index models (paper C, appendix B.1; 32 for everything else)."""
 STEPS = {"smoke": 60, "laptop": 3000, "overnight": 20_000, "paper": 100_000}
 """Steps of a run on fresh samples of parity. (The paper names no number; its figure 1 reaches some 10^5.)"""
 BUDGET = {**STEPS, "laptop": 1000}

@@ -90,7 +90,7 @@ def figure(r: Results) -> Figure:
 recipe = Recipe(
     name="adam",
     paper="C",
-    figure_number="29 (a, b, c)",
+    figure_number="29 (a, b)",
     question="Does an adaptive optimizer close the gap between small and large sets?",
     about=__doc__,
     scales={"smoke": (2, 5), "laptop": (FEWER_SEEDS, 160), "paper": (SEEDS,)},

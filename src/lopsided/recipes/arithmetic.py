@@ -30,6 +30,7 @@ from lopsided.recipe import (
     arm,
     curves,
 )
+from lopsided.recipes._assumed import HELD_OUT
 from lopsided.recipes._frequency import UNIFORM, annealed, power_law
 from lopsided.recipes._language import QWEN3_06B, adamw, causal, language
 
@@ -89,6 +90,7 @@ recipe = Recipe(
     about=__doc__,
     threshold=LEARNED,
     scales={"smoke": (2, 10), "laptop": (8, 750), "overnight": (4,), "paper": (4,)},
+    assumptions=[HELD_OUT],
     arms=arms,
     claims=[
         Statement(

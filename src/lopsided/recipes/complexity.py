@@ -27,6 +27,7 @@ from lopsided.recipe import (
     swept,
     tuned_curves,
 )
+from lopsided.recipes._assumed import GRID, LARGER_SETS
 from lopsided.recipes._single_index import INDEX_RATES, LARGE, SMALL_FIRST, gradient_descent
 
 DIMENSIONS = {"smoke": (8,), "laptop": (20, 40), "paper": (40, 80)}
@@ -54,6 +55,7 @@ recipe = Recipe(
     metric="test/loss",
     threshold=0.6,
     scales={"smoke": (2, 4), "laptop": (18, 150), "paper": (18,)},
+    assumptions=[GRID, LARGER_SETS],
     arms=arms,
     claims=[
         Statement(

@@ -35,6 +35,7 @@ from lopsided.recipe import (
     slope_line,
     theory_line,
 )
+from lopsided.recipes._assumed import STUDENTS
 from lopsided.recipes._strength import FAST, IDEALISED, expected_loss, geometric_mean, learned_from
 from lopsided.recipes._widths import WIDTHS, student
 from lopsided.stats.slopes import each_slope, segmented
@@ -147,6 +148,7 @@ recipe = Recipe(
     metric="directions/learned",
     threshold=0.02,
     scales={"smoke": (2, 15), "laptop": (16, 120, "2 CPU cores; less after scaling-width"), "paper": (8,)},
+    assumptions=STUDENTS,
     arms=arms,
     claims=[
         Statement(

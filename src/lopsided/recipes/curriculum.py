@@ -32,7 +32,7 @@ from lopsided.recipe import (
     arm,
     curves,
 )
-from lopsided.recipes._assumed import HEADS
+from lopsided.recipes._assumed import ENCODERS
 from lopsided.recipes._frequency import BATCH, STEPS, UNIFORM, power_law, tracking
 from lopsided.stats.plateaus import plateau_length
 
@@ -87,7 +87,7 @@ recipe = Recipe(
     about=__doc__,
     threshold=0.9,
     scales={"smoke": (2, 9), "laptop": (8, 380), "paper": (3,)},
-    assumptions=[HEADS],
+    assumptions=ENCODERS,
     arms=arms,
     claims=[
         Statement(

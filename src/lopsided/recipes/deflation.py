@@ -35,6 +35,7 @@ from lopsided.recipe import (
     curves,
     over_members,
 )
+from lopsided.recipes._assumed import STUDENTS
 from lopsided.recipes._strength import FAST, additive
 from lopsided.stats.slopes import of_points
 
@@ -104,6 +105,7 @@ recipe = Recipe(
     metric="directions/found",
     threshold=0.999,
     scales={"smoke": (2, 8), "laptop": (16, 80), "paper": (16,)},
+    assumptions=STUDENTS,
     arms=arms,
     claims=[
         Statement(

@@ -27,7 +27,7 @@ from lopsided.recipe import (
     swept,
     tuned_curves,
 )
-from lopsided.recipes._assumed import TRANSFORMERS
+from lopsided.recipes._assumed import DENSE_SET, TRANSFORMERS
 from lopsided.recipes._transformers import RATES, SEEDS, rates, transformer
 
 SMALL, ALL = {"data": "small set"}, {"data": "all inputs"}
@@ -83,7 +83,7 @@ recipe = Recipe(
     about=__doc__,
     threshold=LEARNED,
     scales={"smoke": (2, 8), "laptop": (SEEDS, 460), "paper": (SEEDS,)},
-    assumptions=TRANSFORMERS,
+    assumptions=[*TRANSFORMERS, DENSE_SET],
     arms=arms,
     claims=[
         *(is_ahead(parity, "steps", "fewer steps") for parity in FIGURES),

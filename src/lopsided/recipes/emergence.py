@@ -45,6 +45,7 @@ from lopsided.recipe import (
     over_members,
     theory_line,
 )
+from lopsided.recipes._assumed import STUDENTS
 from lopsided.recipes._strength import (
     FLOW,
     IDEALISED,
@@ -180,6 +181,7 @@ recipe = Recipe(
     metric="directions/learned",
     threshold=0.999,
     scales={"smoke": (2, 10), "laptop": (12, 130), "paper": (16,)},
+    assumptions=STUDENTS,
     arms=arms,
     claims=[
         Statement(

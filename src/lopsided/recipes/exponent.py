@@ -33,7 +33,7 @@ from lopsided.recipe import (
     curves,
     decisions,
 )
-from lopsided.recipes._assumed import HEADS
+from lopsided.recipes._assumed import ENCODERS
 from lopsided.recipes._frequency import BINS, LEARNED, STEPS, UNIFORM, annealed, power_law, tracking
 
 ALPHAS = (0.5, 0.75, 1.0, 1.25, 1.5)
@@ -99,7 +99,7 @@ recipe = Recipe(
     about=__doc__,
     threshold=0.9,
     scales={"smoke": (2, 7), "laptop": (8, 2500), "paper": (3,)},
-    assumptions=[HEADS],
+    assumptions=ENCODERS,
     arms=arms,
     claims=[
         Statement(

@@ -10,7 +10,8 @@ power-law numbers. The annealed arm is ours (at `laptop` scale for the modular f
 `laptop` changes: problems of 1 or 2 operations, modulo 13, plain numbers to 12, one problem a row with one token a
 phrase, the loss on the solution alone, 2 layers of width 48 with rotary positions, 2,000 steps of 32 problems. The
 network writes whole solutions by greedy decoding; a problem counts if its final answer is right. Problems are held out
-by the numerical steps that they take. The paper gives no exponent; here 1.
+by the numerical steps that they take. The exponent is
+the paper's, 1.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from lopsided.recipe import (
     curves,
     decisions,
 )
+from lopsided.recipes._assumed import PROBLEMS, SOLUTION_ALONE
 from lopsided.recipes._frequency import UNIFORM, annealed, power_law
 from lopsided.recipes._language import GPT2_SMALL, adamw, causal, language
 
@@ -131,6 +133,7 @@ recipe = Recipe(
     metric=ANSWER,
     threshold=LEARNED,
     scales={"smoke": (2, 60), "laptop": (8, 1000), "overnight": (4,), "paper": (3,)},
+    assumptions=[SOLUTION_ALONE, PROBLEMS],
     arms=arms,
     claims=[
         Statement(

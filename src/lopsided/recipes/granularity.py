@@ -32,7 +32,7 @@ from lopsided.recipe import (
     curves,
     over_members,
 )
-from lopsided.recipes._assumed import HEADS
+from lopsided.recipes._assumed import ENCODERS
 from lopsided.recipes._frequency import LEARNED, STEPS, tracking
 from lopsided.stats.slopes import of_points
 from lopsided.stats.times import time_to_learn
@@ -101,7 +101,7 @@ recipe = Recipe(
     about=__doc__,
     threshold=0.5,
     scales={"smoke": (2, 6), "laptop": (8, 410), "paper": (3,)},
-    assumptions=[HEADS],
+    assumptions=ENCODERS,
     arms=arms,
     claims=[
         Statement(

@@ -36,6 +36,7 @@ from lopsided.recipe import (
     over_members,
     slope_line,
 )
+from lopsided.recipes._assumed import STUDENTS
 from lopsided.recipes._strength import FLOW, additive
 from lopsided.stats.slopes import of_points
 from lopsided.stats.transitions import sharpness
@@ -204,6 +205,7 @@ recipe = Recipe(
     metric="overlap/1",
     threshold=0.5,
     scales={"smoke": (3, 30), "laptop": (64, 300), "paper": (64,)},
+    assumptions=STUDENTS,
     arms=arms,
     claims=[*map(recovery, STEP), *map(sudden, STEP), *map(toy_loss, TOYS)],
     figure=figure,

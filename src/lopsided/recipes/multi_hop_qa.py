@@ -10,8 +10,8 @@ annealed arm is ours.
 
 `laptop` changes: 10 people, 3 hops, a quarter of the documents are facts, one document a row with one token a phrase,
 the loss on the answer alone, 3 layers of width 64, 3,000 steps of 256 documents. For each sequence of relations,
-questions about one of the ten people are for tests only. The paper gives no exponent and no share of facts; here
-exponent 1. The loss is also drawn on the paper's plane, that of the first two principal directions of the differences
+questions about one of the ten people are for tests only. The exponent is the paper's, 1; it gives no share of
+facts. The loss is also drawn on the paper's plane, that of the first two principal directions of the differences
 of consecutive checkpoints; one claim is about how steep it is there at the start.
 """
 
@@ -42,7 +42,7 @@ from lopsided.recipe import (
     arm,
     curves,
 )
-from lopsided.recipes._assumed import QUESTIONS_DECAY
+from lopsided.recipes._assumed import FACTS, QUESTIONS_DECAY, START
 from lopsided.recipes._frequency import UNIFORM, annealed, power_law
 from lopsided.recipes._language import adamw, causal, language
 
@@ -149,7 +149,7 @@ recipe = Recipe(
     about=__doc__,
     threshold=LEARNED,
     scales={"smoke": (2, 12), "laptop": (8, 1200), "overnight": (4,), "paper": (3,)},
-    assumptions=[QUESTIONS_DECAY],
+    assumptions=[QUESTIONS_DECAY, FACTS, START],
     nuisance=[*USUAL, Nuisance("task.people", times=(0.8, 1.2))],
     arms=arms,
     claims=[

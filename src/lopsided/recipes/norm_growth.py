@@ -1,7 +1,7 @@
 """norm-growth: the second layer grows faster, relative to the first, on smaller sets.
 
-Paper C, figures 12 and 13: ‖a‖₂ / ‖W‖_F during the first steps of gradient descent on (20, 6)-parity and on a
-single-index model. Paper: it rises faster on the smaller set.
+Paper C, figure 12: ‖a‖₂ / ‖W‖_F during the first steps of gradient descent on (20, 6)-parity and on a single-index
+model; figure 13: both norms on the latter. Paper: the ratio rises faster on the smaller set.
 
     lopsided run norm-growth --scale laptop
 
@@ -68,8 +68,8 @@ def figure(r: Results) -> Figure:
         [
             curves(r, "norm/ratio", "steps", "Parity: ‖a‖ / ‖W‖", arms=parity),
             curves(r, "norm/ratio", "steps", "Single-index: ‖a‖ / ‖W‖", arms=index),
-            curves(r, "norm/layer2", "steps", "Parity: second layer ‖a‖", arms=parity),
-            curves(r, "norm/layer1", "steps", "Parity: first layer ‖W‖", arms=parity),
+            curves(r, "norm/layer2", "steps", "Single-index: second layer ‖a‖", arms=index),
+            curves(r, "norm/layer1", "steps", "Single-index: first layer ‖W‖", arms=index),
         ],
     )
 

@@ -33,6 +33,7 @@ from lopsided.recipe import (
     over_members,
     theory_line,
 )
+from lopsided.recipes._assumed import STUDENTS
 from lopsided.recipes._strength import FLOW, additive, by_direction, learned_at, relative_error
 from lopsided.stats.slopes import of_points
 
@@ -117,6 +118,7 @@ recipe = Recipe(
     metric="directions/learned",
     threshold=0.999,
     scales={"smoke": (2, 15), "laptop": (10, 110), "paper": (8,)},
+    assumptions=STUDENTS,
     arms=arms,
     claims=[
         Statement(

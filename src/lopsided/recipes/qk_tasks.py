@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from lopsided.recipe import Ahead, Arms, Figure, Paper, Recipe, Results, ScaleName, Statement, best, swept, tuned_curves
 from lopsided.recipes import _sequences as sequences
-from lopsided.recipes._assumed import DECAY
-from lopsided.recipes._transformers import BATCH, BETAS, LARGER_BATCH, RATES, SEEDS, online, phased
+from lopsided.recipes._assumed import ADDITION_SIZES, DECAY, GRID, INDEX_SIZE
+from lopsided.recipes._transformers import BATCH, BETAS, INDEX_BATCH, RATES, SEEDS, online, phased
 
 INDEX, REGRESSION, ADDITION = ({"task": task} for task in ("single-index", "regression", "addition"))
 FRESH, REPEATED = {"data": "fresh"}, {"data": "repeated"}
@@ -27,7 +27,7 @@ LOWER = {"smoke": (), "laptop": (0.0005,), "paper": ()}
 
 
 def arms(scale: ScaleName) -> Arms:
-    fresh, wider = online(scale, BATCH), online(scale, LARGER_BATCH)
+    fresh, wider = online(scale, BATCH), online(scale, INDEX_BATCH)
     four = phased(scale, sequences.ADDITION_STEPS[scale], sequences.FOUR_SHARES, sequences.FOUR_EPOCHS, BATCH[scale])
     larger = [{"match": "*.attention.[qk].weight", "init": SCALE}]
     for task, make, rates, plans in (
@@ -36,7 +36,7 @@ def arms(scale: ScaleName) -> Arms:
             REGRESSION,
             sequences.regression,
             sequences.REGRESSION_RATES[scale],
-            [(FRESH, wider), (REPEATED, sequences.regression_phases(scale))],
+            [(FRESH, fresh), (REPEATED, sequences.regression_phases(scale))],
         ),
         (ADDITION, sequences.addition, RATES[scale], [(FRESH, fresh), (REPEATED, four)]),
     ):
@@ -46,7 +46,7 @@ def arms(scale: ScaleName) -> Arms:
         for data, plan in plans:
             yield from swept(make(scale, plan=plan), grid, **task, **data, **DEFAULT)
         if task != ADDITION:
-            yield from swept(make(scale, plan=wider, groups=larger), grid, **task, **FRESH, **LARGER)
+            yield from swept(make(scale, plan=plans[0][1], groups=larger), grid, **task, **FRESH, **LARGER)
         for data, plan in plans:
             normed = make(scale, plan=plan, model={"qk_norm": True})
             yield from swept(normed, {**grid, "lr": (*LOWER[scale], *rates)}, **task, **data, **NORM)
@@ -83,7 +83,7 @@ recipe = Recipe(
     about=__doc__,
     threshold=0.9,
     scales={"smoke": (2, 25), "laptop": (SEEDS, 1000), "paper": (SEEDS,)},
-    assumptions=[DECAY],
+    assumptions=[DECAY, GRID, *ADDITION_SIZES, INDEX_SIZE],
     arms=arms,
     claims=[
         Statement(

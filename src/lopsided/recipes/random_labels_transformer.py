@@ -33,7 +33,7 @@ from lopsided.recipe import (
     swept,
     tuned_curves,
 )
-from lopsided.recipes._assumed import DECAY
+from lopsided.recipes._assumed import ADDITION_SIZES, DECAY, GRID
 from lopsided.recipes._sequences import ADDITION_STEPS, addition
 from lopsided.recipes._transformers import BATCH, RATES, SEEDS, online, rates
 
@@ -88,7 +88,7 @@ recipe = Recipe(
     about=__doc__,
     threshold=0.9,
     scales={"smoke": (2, 6), "laptop": (SEEDS, 270), "paper": (SEEDS,)},
-    assumptions=[DECAY],
+    assumptions=[DECAY, GRID, *ADDITION_SIZES],
     arms=arms,
     claims=[
         Statement(

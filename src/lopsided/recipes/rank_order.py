@@ -28,7 +28,7 @@ from lopsided.recipe import (
     arm,
     curves,
 )
-from lopsided.recipes._assumed import HEADS
+from lopsided.recipes._assumed import ENCODERS
 from lopsided.recipes._frequency import UNIFORM, power_law, tracking
 
 ORDERS = ("lexicographic", "random", "reversed")
@@ -66,7 +66,7 @@ recipe = Recipe(
     about=__doc__,
     threshold=QUARTER,
     scales={"smoke": (2, 8), "laptop": (12, 630), "paper": (3,)},
-    assumptions=[HEADS],
+    assumptions=ENCODERS,
     arms=arms,
     claims=[
         *(

@@ -33,6 +33,7 @@ from lopsided.recipe import (
     slope_line,
     theory_line,
 )
+from lopsided.recipes._assumed import STUDENTS
 from lopsided.recipes._strength import FAST, IDEALISED, additive, expected_loss, geometric_mean, learned_from
 from lopsided.stats.slopes import each_slope, segmented
 from lopsided.theory.scaling import time_exponent
@@ -121,6 +122,7 @@ recipe = Recipe(
     metric="directions/learned",
     threshold=0.1,
     scales={"smoke": (2, 12), "laptop": (16, 490), "paper": (8,)},
+    assumptions=STUDENTS,
     arms=arms,
     claims=[
         claim

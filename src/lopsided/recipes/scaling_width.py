@@ -33,6 +33,7 @@ from lopsided.recipe import (
     slope_line,
     theory_line,
 )
+from lopsided.recipes._assumed import STUDENTS
 from lopsided.recipes._strength import FAST, expected_loss
 from lopsided.recipes._widths import WIDTHS, student
 from lopsided.stats.slopes import of_points
@@ -127,6 +128,7 @@ recipe = Recipe(
     metric="directions/count",
     threshold=4.0,
     scales={"smoke": (2, 15), "laptop": (16, 210), "paper": (8,)},
+    assumptions=STUDENTS,
     arms=arms,
     claims=[
         *(claim for beta in BETAS for claim in plateaus(beta)),

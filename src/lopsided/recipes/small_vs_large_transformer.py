@@ -29,11 +29,11 @@ from lopsided.recipe import (
     tuned_curves,
 )
 from lopsided.recipes import _sequences as sequences
-from lopsided.recipes._assumed import TRANSFORMERS
+from lopsided.recipes._assumed import ADDITION_SIZES, INDEX_SIZE, TRANSFORMERS
 from lopsided.recipes._transformers import (
     BATCH,
     BETAS,
-    LARGER_BATCH,
+    INDEX_BATCH,
     PARITY_RATES,
     RATES,
     SEEDS,
@@ -47,13 +47,13 @@ from lopsided.theory.in_context import least_squares_loss
 
 
 def arms(scale: ScaleName) -> Arms:
-    fresh, wider = online(scale, BATCH), online(scale, LARGER_BATCH)
+    fresh, wider = online(scale, BATCH), online(scale, INDEX_BATCH)
     four = phased(scale, sequences.ADDITION_STEPS[scale], sequences.FOUR_SHARES, sequences.FOUR_EPOCHS, BATCH[scale])
     regression_rates = sequences.REGRESSION_RATES[scale]
     for task, make, rates, repeated, own in (
         ("parity", parity, PARITY_RATES[scale], six_phases(scale), online(scale)),
         ("single-index", sequences.single_index, RATES[scale], sequences.small_first(scale), wider),
-        ("regression", sequences.regression, regression_rates, sequences.regression_phases(scale), wider),
+        ("regression", sequences.regression, regression_rates, sequences.regression_phases(scale), fresh),
         ("addition", sequences.addition, RATES[scale], four, fresh),
     ):
         grid = {"lr": rates, "b2": BETAS[scale]}
@@ -91,7 +91,7 @@ recipe = Recipe(
     question="Does a transformer learn faster from fewer samples, repeated?",
     about=__doc__,
     scales={"smoke": (2, 20), "laptop": (SEEDS, 1100), "overnight": (SEEDS,), "paper": (SEEDS,)},
-    assumptions=TRANSFORMERS,
+    assumptions=[*TRANSFORMERS, *ADDITION_SIZES, INDEX_SIZE],
     arms=arms,
     claims=[
         Statement(

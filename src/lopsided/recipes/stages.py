@@ -42,7 +42,7 @@ from lopsided.recipe import (
     curves,
     over_members,
 )
-from lopsided.recipes._assumed import HEADS
+from lopsided.recipes._assumed import ENCODERS
 from lopsided.recipes._frequency import BINS, RANK_BINS, STEPS, UNIFORM, power_law, tracking
 from lopsided.stats.times import median
 
@@ -167,7 +167,7 @@ recipe = Recipe(
     about=__doc__,
     threshold=CONVERGED,
     scales={"smoke": (2, 10), "laptop": (8, 900), "paper": (3,)},
-    assumptions=[HEADS],
+    assumptions=ENCODERS,
     arms=arms,
     claims=[
         Statement(

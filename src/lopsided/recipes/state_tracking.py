@@ -41,7 +41,7 @@ from lopsided.recipe import (
     arm,
     curves,
 )
-from lopsided.recipes._assumed import HEADS
+from lopsided.recipes._assumed import ENCODERS
 from lopsided.recipes._frequency import UNIFORM, annealed, power_law, tracking
 
 LAWS = {"uniform": UNIFORM, "power law": power_law(1.5), "annealed": annealed(1.5, 0.0, 0.35)}
@@ -100,7 +100,7 @@ recipe = Recipe(
     about=__doc__,
     threshold=LEARNED,
     scales={"smoke": (2, 5), "laptop": (8, 530), "overnight": (4,), "paper": (4,)},
-    assumptions=[HEADS],
+    assumptions=ENCODERS,
     nuisance=[*USUAL, Nuisance("task.group", values=("S4",))],
     arms=arms,
     claims=[

@@ -40,6 +40,7 @@ from lopsided.recipe import (
     slope_line,
     theory_line,
 )
+from lopsided.recipes._assumed import STUDENTS
 from lopsided.recipes._strength import additive, geometric_mean, learned_from
 from lopsided.stats.slopes import segmented
 from lopsided.theory.scaling import beyond, unstable_exponent
@@ -192,6 +193,7 @@ recipe = Recipe(
     metric="directions/learned",
     threshold=0.1,
     scales={"smoke": (4, 12), "laptop": (16, 320), "paper": (32,)},
+    assumptions=STUDENTS,
     least_seeds=FEWEST,
     arms=arms,
     claims=[
