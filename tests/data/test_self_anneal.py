@@ -31,6 +31,23 @@ def learns(step):
     return 0.9 if 50 <= step < 150 else 0.0
 
 
+def test_a_change_that_is_decided_after_the_last_batch_changes_nothing():
+    """It ended programs at their very last line: the law falls by a step whenever everything is right."""
+    asked = {**OPTIONS, "total": 64 * 40}
+    last = []
+    for right in range(1, 20):  # steps at the end in which everything is right
+        sampler = ld.SelfAnneal(ld.Groups(LABELS), **asked)
+        for _ in sampler:
+            decision = sampler.report(float(sampler.position > 64 * (40 - right)))
+            sampler.follow(decision)
+        last.append(decision)
+        assert sampler.log[-1][0] < sampler.position == asked["total"]
+        other = ld.SelfAnneal(ld.Groups(LABELS), **asked)
+        other.load_state_dict(sampler.state_dict())
+        assert other.log == sampler.log
+    assert any(last)
+
+
 def test_it_falls_and_rises_with_the_accuracy():
     _, exponents = train(ranks(1), learns)
     assert exponents[50] == 1.5

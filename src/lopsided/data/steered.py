@@ -54,7 +54,8 @@ class Steered(BatchSampler):
                 f"decision {position, number}: position {self.position} is handed out, in stream {self.current} of "
                 f"{len(self.streams)}"
             )
-        self.log.append((position, number))
+        if position < self.stream.total:  # what is decided after the last batch changes nothing
+            self.log.append((position, number))
 
     def __iter__(self) -> Iterator[list[int]]:
         if self._over:
