@@ -32,6 +32,13 @@ class Curves(NamedTuple):
 
     `axis` (T,): samples, steps or seconds, rising. `values` (M, T): a metric of each of M runs. `seeds` (M,): what two
     sides have in common where they have it.
+
+    >>> import lopsided as lop, numpy as np
+    >>> axis = np.arange(1, 31) * 100
+    >>> accuracy = 1 - np.exp(-axis / 900) * np.linspace(0.9, 1.1, 8)[:, None]
+    >>> mine = lop.Curves("mine", axis, accuracy, "samples", seeds=range(8))
+    >>> mine.values.shape
+    (8, 30)
     """
 
     name: str

@@ -34,7 +34,15 @@ question: one that is a step further has said nothing yet."""
 
 @dataclass(frozen=True)
 class Forecast:
-    """What other runs say of one that has not learned by `now`."""
+    """What other runs say of one that has not learned by `now`.
+
+    >>> import lopsided as lop, numpy as np
+    >>> axis = np.arange(1, 41) * 100
+    >>> learned = 1.0 * (axis >= np.linspace(900, 3000, 16)[:, None])
+    >>> found = lop.forecast(lop.Curves("others", axis, learned), at=0.9, now=800)
+    >>> found.advice
+    'wait'
+    """
 
     now: float
     unit: str

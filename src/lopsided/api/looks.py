@@ -32,7 +32,14 @@ PLANNED = ("format", "baseline", "candidate", "metric", "at", "axis", "looks", "
 
 
 class Looks:
-    """A plan to look at two arms when so many runs of each are there: `.judge(runs)`."""
+    """A plan to look at two arms when so many runs of each are there: `.judge(runs)`.
+
+    >>> import lopsided as lop, pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "plan.json"
+    >>> plan = lop.looks(file, baseline="adamw", candidate="muon", metric="val_loss", at=3.28, runs=(8, 16))
+    >>> len(plan.digest)
+    12
+    """
 
     def __init__(self, path: Path, plan: dict[str, Any]):
         self.path, self.plan = path, plan

@@ -26,7 +26,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Results(StoredResults):
-    """Arms by name: `results["small"].metric("test/accuracy")` is (members, evaluations)."""
+    """Arms by name: `results["small"].metric("test/accuracy")` is (members, evaluations).
+
+    >>> import lopsided as lop, tempfile
+    >>> spec = lop.Spec(task=lop.tasks.SparseParity(d=6, k=2), model=lop.models.MLP(width=8), loss="logistic",
+    ...     plan=lop.plans.Online(batch=8), optimizer=lop.optim.SGD(lr=0.5), steps=4,
+    ...     evaluation={"every": 2, "samples": 16})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     results = lop.run({"one": spec, "two": spec.replace(steps=6)}, seeds=2, out=folder)
+    >>> list(results.arms), results["two"].metric("test/accuracy").shape[0]
+    (['one', 'two'], 2)
+    """
 
     @property
     def metric(self) -> str:

@@ -79,6 +79,16 @@ def load(
     results of what the command line ran there: `lop.load("lopsided-runs", recipe="state-tracking")`; of what Python
     programs trained there, `recipe="members of no recipe"`. Such a run has its own seeds. The name of a recipe stands
     for its newest complete run with nothing changed by hand; where there are several, stderr says which one was taken.
+
+    >>> import lopsided as lop, tempfile
+    >>> spec = lop.Spec(task=lop.tasks.SparseParity(d=6, k=2), model=lop.models.MLP(width=8), loss="logistic",
+    ...     plan=lop.plans.Online(batch=8), optimizer=lop.optim.SGD(lr=0.5), steps=4,
+    ...     evaluation={"every": 2, "samples": 16})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = lop.run({"one": spec}, seeds=2, out=folder)
+    ...     again = lop.load({"one": spec}, seeds=2, out=folder)
+    >>> again["one"].seeds
+    (0, 1)
     """
     if isinstance(arms, str | Path | Store):
         if seeds is not None:

@@ -26,7 +26,16 @@ AXES = ("steps", "seconds")
 
 @dataclass(frozen=True)
 class Runs:
-    """Runs by arm: `runs.compare("baseline", "mine", "val_loss").faster(at=3.28)`."""
+    """Runs by arm: `runs.compare("baseline", "mine", "val_loss").faster(at=3.28)`.
+
+    >>> import lopsided as lop, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "log.csv"
+    ...     _ = file.write_text("arm,seed,step,loss\\nmine,0,1,0.9\\nmine,0,2,0.5\\nbase,0,1,0.9\\nbase,0,2,0.7")
+    ...     runs = lop.read(file)
+    >>> list(runs.arms)
+    ['mine', 'base']
+    """
 
     all: tuple[Run, ...]
     notes: tuple[str, ...] = ()

@@ -14,6 +14,13 @@ class InputError(ValueError):
     """A mistake in what the user asked for.
 
     The command line prints its message as one line and exits with code 2; nothing has been written by then.
+
+    >>> import lopsided as lop
+    >>> try:
+    ...     lop.tasks.SparseParity(d=3, k=5)
+    ... except ValueError as error:
+    ...     print(type(error).__name__)
+    InputError
     """
 
     def __init__(self, message: str):

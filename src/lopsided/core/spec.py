@@ -39,6 +39,12 @@ class Spec(Config):
 
     `products` is the precision of matrix products: "bfloat16" rounds their factors to bfloat16 and adds up in float32;
     weights, optimizer state and everything else stay float32.
+
+    >>> import lopsided as lop
+    >>> spec = lop.Spec(task=lop.tasks.SparseParity(d=6, k=2), model=lop.models.MLP(width=8), loss="logistic",
+    ...     plan=lop.plans.Online(batch=8), optimizer=lop.optim.SGD(lr=0.5), steps=400)
+    >>> spec.replace(steps=800).steps
+    800
     """
 
     later: ClassVar[frozenset[str]] = frozenset({"groups", "training_set", "until", "products"})

@@ -20,6 +20,14 @@ class AutoSchedule(Steered):
     accuracies that were reported reaches `goal`, or after `epochs` epochs of the subset: the rule of the plan
     `auto-schedule` (paper C, figure 19). An epoch is as many steps as the subset has batches, rounded up. The last
     subset lasts to the end. `report` on rank 0, `follow` on all (see `lopsided.data.steered`); save rank 0's state.
+
+    >>> import lopsided.data as ld
+    >>> sampler = ld.AutoSchedule(100, shares=(0.1, 1.0), total=400, batch=10, epochs=3)
+    >>> for indices in sampler:
+    ...     accuracy = 0.9  # of your step on these examples
+    ...     sampler.follow(sampler.report(accuracy))
+    >>> sampler.phase
+    1
     """
 
     def __init__(

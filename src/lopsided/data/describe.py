@@ -51,7 +51,13 @@ def _counted(stream: Stream) -> np.ndarray | None:
 
 def effective_share(stream: Stream) -> float:
     """Share of the examples that the run would use as much of, if all came equally often: (sum visits)² / sum
-    visits², over the number of examples."""
+    visits², over the number of examples.
+
+    >>> import lopsided.data as ld
+    >>> groups = ld.Groups(["a"] * 90 + ["b"] * 10)
+    >>> float(round(ld.effective_share(ld.Stream(groups, ld.Uniform(), total=1000)), 2))
+    0.36
+    """
     if (visits := _counted(stream)) is not None:
         return float(visits.sum() ** 2 / (visits**2).sum() / stream.n_examples)
     s = stream.schedule
@@ -67,7 +73,13 @@ def effective_share(stream: Stream) -> float:
 
 def samples_for(tokens: float, groups: Groups, shape: Shape, seed: int = 0) -> int:
     """How many samples have as many tokens, on average: `total` of a `Stream` with this budget and without a cap (one
-    changes frequencies: see `Stream.tokens`). Raises `InputError` if `groups` have no lengths."""
+    changes frequencies: see `Stream.tokens`). Raises `InputError` if `groups` have no lengths.
+
+    >>> import lopsided.data as ld
+    >>> groups = ld.Groups(["short", "long"] * 50, lengths=[10, 30] * 50)
+    >>> ld.samples_for(tokens=3000, groups=groups, shape=ld.Uniform())
+    200
+    """
     per_sample = Stream(groups, shape, MANY, seed).tokens / MANY
     if not per_sample <= tokens < np.inf:
         raise InputError(f"tokens = {tokens!r}: at least those of one sample, {per_sample:.3g}")
@@ -75,7 +87,12 @@ def samples_for(tokens: float, groups: Groups, shape: Shape, seed: int = 0) -> i
 
 
 def exponent(counts: np.ndarray) -> float:
-    """The alpha of p_r ∝ r^-alpha, r the rank by frequency, that makes these counts (R,) most likely; 0 to 20."""
+    """The alpha of p_r ∝ r^-alpha, r the rank by frequency, that makes these counts (R,) most likely; 0 to 20.
+
+    >>> import lopsided.data as ld
+    >>> round(ld.exponent([1200, 600, 400, 300, 240]), 2)
+    1.0
+    """
     n = np.sort(np.asarray(counts, float))[::-1]
     if n.ndim != 1 or not np.isfinite(n).all() or (n < 0).any() or n.sum() == 0:
         raise InputError("counts: valid are numbers of at least 0, not all of them 0")

@@ -36,6 +36,11 @@ class Groups:
     with long examples comes as a sample less often. Only where each example needs one skill.
 
     Examples that need the same skills form a *cell*. With one skill each, cells are skills.
+
+    >>> import lopsided.data as ld
+    >>> groups = ld.Groups(["add", "carry", "add", None])
+    >>> groups.names, groups.size.tolist()
+    (['add', 'carry', 'unknown'], [2, 1, 1])
     """
 
     def __init__(self, skills: Any, unknown: Any = -1, lengths: Any = None):

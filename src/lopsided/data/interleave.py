@@ -27,6 +27,11 @@ class Interleaved(SecondPass):
 
     `sizes`: by name, what laws that read sizes (`AsIs`, `Temperature`, ranks by frequency) take for a source's size:
     its examples, tokens or whatever else; needed for streaming sources, whose length nobody knows.
+
+    >>> import lopsided.data as ld
+    >>> mixed = ld.Interleaved({"code": list(range(90)), "talk": list(range(90, 100))}, ld.Uniform(), total=100)
+    >>> sum(mixed[n] >= 90 for n in range(100))
+    50
     """
 
     def __init__(

@@ -28,7 +28,14 @@ class Piece(NamedTuple):
 
 
 class Packing(NamedTuple):
-    """Pieces that share one sequence of `length` places."""
+    """Pieces that share one sequence of `length` places.
+
+    >>> import lopsided.data as ld
+    >>> stream = ld.Stream(3, ld.AsIs(), total=6)
+    >>> (packing,) = next(iter(ld.Packed(stream, tokens=[2, 3, 2], length=8, batch=1)))
+    >>> packing.length, int(packing.boundaries[-1])
+    (8, 7)
+    """
 
     pieces: tuple[Piece, ...]
     length: int
@@ -205,7 +212,12 @@ class Packed(SecondPass):
 
 
 def packed_lengths(tokens: Any, length: int, long: Literal["split", "truncate"] = "split") -> np.ndarray:
-    """(N,) int64 tokens of each document that are trained on, given the tokens that it has."""
+    """(N,) int64 tokens of each document that are trained on, given the tokens that it has.
+
+    >>> import lopsided.data as ld
+    >>> ld.packed_lengths([3, 12], length=8, long="truncate").tolist()
+    [3, 8]
+    """
     if long not in ("split", "truncate"):
         raise InputError(f"long = {long!r}: 'split' or 'truncate'")
     if not (isinstance(length, (int, np.integer)) and length >= 1):

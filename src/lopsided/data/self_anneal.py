@@ -23,6 +23,14 @@ class SelfAnneal(Steered):
 
     `report` on rank 0 after every step, `follow` on all (see `lopsided.data.steered`); save the state of rank 0. The
     running mean is over about `window` reports. `chance`: accuracy of guesses, which counts as 0.
+
+    >>> import lopsided.data as ld
+    >>> sampler = ld.SelfAnneal(ld.Groups([*"aab"] * 40), total=400, batch=10)
+    >>> for indices in sampler:
+    ...     accuracy = 0.9  # of your step on these examples
+    ...     sampler.follow(sampler.report(accuracy))
+    >>> bool(sampler.exponent < 1.5)
+    True
     """
 
     def __init__(

@@ -42,6 +42,11 @@ class Stream:
 
     `cap`: how often an example comes at most, exactly for whole numbers; what a rare skill cannot give goes to the
     others in proportion. With `replacement`, a cap is kept on average. Raises `InputError` for what cannot be done.
+
+    >>> import lopsided.data as ld
+    >>> stream = ld.Stream(ld.Groups(["a"] * 90 + ["b"] * 10), ld.Uniform(), total=1000)
+    >>> bool(abs((stream.at(range(200)) < 90).mean() - 0.5) < 0.02)
+    True
     """
 
     def __init__(

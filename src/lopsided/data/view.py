@@ -32,6 +32,12 @@ class View:
     `data.at(index, key)` with a key for each position (`Stream.keys`), to seed augmentation with.
     Raises `InputError` when it is read out of order (something shuffles it), and where a pass too many begins. (Workers
     that are started by `spawn`, not `fork`, are new ones in every pass, and cannot tell.)
+
+    >>> import lopsided.data as ld
+    >>> rows = [{"text": str(i)} for i in range(100)]
+    >>> view = ld.View(rows, ld.Stream(len(rows), ld.AsIs(), total=1000), batch=8)
+    >>> len(view), "text" in view[0]
+    (1000, True)
     """
 
     def __init__(self, data: Any, stream: Stream | Bucketed, batch: int = 1, epochs: int = 1, keys: bool = False):
@@ -151,6 +157,12 @@ class BatchSampler(SecondPass):
     `batch`: samples of one global step, a multiple of `world`. The state is one number, the next global position: it
     may be loaded with another `batch`, `rank` or `world`. A pass ends with the last whole step, and its state then is
     that end: who loads it has nothing left to do. The next pass begins at 0.
+
+    >>> import lopsided.data as ld
+    >>> stream = ld.Stream(100, ld.AsIs(), total=64)
+    >>> sampler = ld.BatchSampler(stream, batch=16, rank=0, world=2)
+    >>> [len(indices) for indices in sampler], sampler.position
+    ([8, 8, 8, 8], 64)
     """
 
     drop_last = True

@@ -22,6 +22,12 @@ class Blend(Shape):
     `Blend(PowerLaw(1.5), Uniform())` is a power law whose exponent falls, and `Blend(AsIs(), Uniform())` the data with
     a temperature that rises: re-balancing that is deferred. With `linear`, p = (1 - f) a + f b, a and b summing to 1:
     a skill that only b has comes from the beginning of the blend on. Raises `InputError` for laws that are none.
+
+    >>> import lopsided.data as ld
+    >>> late = ld.Blend(ld.AsIs(), ld.Uniform(), begin=0.8, finish=0.81)
+    >>> stream = ld.Stream(ld.Groups(["a"] * 90 + ["b"] * 10), late, total=1000)
+    >>> int((stream.at(range(100)) >= 90).sum()), int((stream.at(range(900, 1000)) >= 90).sum())
+    (10, 50)
     """
 
     a: Shape

@@ -55,7 +55,12 @@ class Uniform(Ranked):
 @dataclass(frozen=True)
 class PowerLaw(Ranked):
     """p_r ∝ r^-alpha. Ranks are given by frequency in the data (the most frequent first), at random, or in the order
-    of the labels."""
+    of the labels.
+
+    >>> import lopsided.data as ld
+    >>> ld.PowerLaw(1.0).weights(ld.Groups([*"aaabbc"]), 0, 0, seed=0).round(2).tolist()
+    [1.0, 0.5, 0.33]
+    """
 
     alpha: float
     by: By = "frequency"
@@ -198,7 +203,11 @@ class Temperature(Shape):
 @dataclass(frozen=True, eq=False)
 class Weights(Shape):
     """Given weights, in the order of `groups.names`, or by name: what another method found (DoReMi, Olmix, ...). In a
-    spec, in the order of ranks."""
+    spec, in the order of ranks.
+
+    >>> import lopsided.data as ld
+    >>> stream = ld.Stream(ld.Groups([*"ab"] * 50), ld.Weights({"a": 0.9, "b": 0.1}), total=1000)
+    """
 
     given: Sequence[float] | Mapping[Any, float] = field(default=())
 

@@ -17,7 +17,13 @@ from lopsided.shape.shape import Shape
 class Phases(Shape):
     """Nested, growing subsets of every skill's examples: phase i ends at the share `until[i]` of the run, and draws
     from a subset of the data's share `shares[i]` (`of="data"`), or of as many examples as this share of the run has
-    samples (`of="run"`)."""
+    samples (`of="run"`).
+
+    >>> import lopsided.data as ld
+    >>> stream = ld.Stream(1000, ld.Phases(until=(0.2, 1), shares=(0.05, 1)), total=2000)
+    >>> len({*stream.at(range(400)).tolist()})
+    50
+    """
 
     until: tuple[float, ...]
     shares: tuple[float, ...]

@@ -33,7 +33,12 @@ class Skilled(Protocol):
 
 
 class Shape:
-    """A law over skills, a schedule of subsets, or both."""
+    """A law over skills, a schedule of subsets, or both.
+
+    >>> import lopsided.data as ld
+    >>> ld.PowerLaw(1.0) & ld.Phases(until=(0.3, 1), shares=(0.05, 1))
+    Product(factors=(PowerLaw(alpha=1.0, by='frequency'), Phases(until=(0.3, 1), shares=(0.05, 1), of='data')))
+    """
 
     def __and__(self, other: Shape) -> Shape:
         return Product((*factors(self), *factors(other)))
