@@ -12,11 +12,13 @@ from lopsided.data.words import CHUNK, U, bits, key
 
 Word = np.uint32
 LARGEST = 2**31
+# So many examples are permuted exactly, by a number below 16! < 2^64; more go through rounds of a mixing function.
 EXACT = 16
 ROUNDS = 8
 _CONSTANTS = bits(key(0, "permutation rounds"), np.arange(ROUNDS, dtype=U))
 _ADD = [Word(int(c) & 0xFFFFFFFF) for c in _CONSTANTS]
 _XOR = [Word(int(c) >> 32) for c in _CONSTANTS]
+# The multipliers of lowbias32 (C. Wellons, hash prospector), an integer hash found by search for low bias.
 _A, _B = Word(0x7FEB352D), Word(0x846CA68B)
 
 

@@ -13,6 +13,8 @@ from lopsided.shape.laws import AsIs, Uniform
 from lopsided.shape.phases import Phases
 from lopsided.shape.shape import Shape, factors
 
+# Proportional fitting of cells to the frequencies of skills: it ends where they are right to a millionth in all, or
+# after so many rounds where no weights reach them (`describe` says how far off they are).
 ROUNDS = 500
 CLOSE = 1e-6
 

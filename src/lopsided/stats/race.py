@@ -27,6 +27,8 @@ none because it diverged or failed."""
 Measure: TypeAlias = Callable[[Sequence[str], Sequence[int]], Mapping[str, Found]]
 """Trains these arms on these seeds, completely; results in the order of the seeds."""
 Outcome = Literal["use", "keep", "undecided"]
+# Two new seeds, then four more for the better half: enough to tell shapes apart that differ by a factor, and cheap
+# beside the test (docs/advice.md has how often such a race is right).
 SCREENING = (2, 4)
 LOOKS = (8, 16, 32)
 WITHIN_BUDGET = ((8, 16, 32, 64), LOOKS, (8, 16), (8,))

@@ -19,7 +19,9 @@ POINTS = 80
 """Curves are resampled to this many points, evenly in log x: every decade weighs the same."""
 FEWEST = 4
 """Evaluations inside the window below which no slope is fitted."""
+# One end of a 95 % interval: with more resampled slopes unknown, its place is unknown, too.
 CENSORED = 0.025
+# Places that the ends of the middle piece are tried at: at most 276 pairs, each a fit of 1,000 resampled curves.
 KNOTS = 24
 SHORTEST = 1.0
 """Decades of x that the middle piece spans at least (half of the window, if that is less): a staircase has straight

@@ -17,6 +17,7 @@ import scipy
 from lopsided.stats.signflip import SEED, SLACK, Tails, pieces
 from lopsided.stats.times import Times, median
 
+# The ends of a 95 % interval are then the 250th values from either side.
 RESAMPLES = 9_999
 EXACT_UP_TO = 20_000
 """Permutations: all of them up to 8 against 8 members (12,870), a random sample beyond."""

@@ -39,6 +39,7 @@ from lopsided.store.survey import MemberId
 
 LOG = "LOPSIDED_LOG"
 """Environment variable that names this process's log, for messages about its failures."""
+# Twelve beats: a folder on a network may be a minute late, and a killed worker's job should not wait for longer.
 BEAT_SECONDS = 5.0
 STALE_SECONDS = 60.0
 STOPPED_SECONDS = 600.0
