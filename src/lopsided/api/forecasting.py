@@ -62,13 +62,18 @@ class Forecast:
     most: float
     """The largest share of such runs that may learn at all (95 %, one-sided)."""
     level: float = LEVEL
+    unclear: int = 0
+    """How many more reached the goal between two evaluations of which one lies before `now` and one after: nobody knows
+    whether they had by then."""
 
     @property
     def advice(self) -> str:
         """`wait`, `stop` or `unknown`."""
         if self.learned == 0 and self.most <= RARE:
             return "stop"
-        return "wait" if np.isfinite(self.middle) and self.low > self.now else "unknown"
+        # An interval that begins at `now` says something if it ends: others learned before their next evaluation.
+        told = self.low > self.now or np.isfinite(self.high)
+        return "wait" if np.isfinite(self.middle) and told else "unknown"
 
     def __str__(self) -> str:
         now = f"{number(self.now)} {self.unit}"
@@ -77,6 +82,7 @@ class Forecast:
                 f"it cannot be told: none of {self.asked} other runs was followed beyond {now} without having learned"
             )
         of = f"{self.alike} of {self.asked} other runs were followed beyond {now} without having learned by then"
+        of += f" ({self.unclear} more were not evaluated closely enough to say)" if self.unclear else ""
         waiting = f", {self.open} of them may yet" if self.open else ""
         if self.advice == "stop":
             return f"stop: {of}, and none of them did later{waiting} (at most {self.most:.0%} of such runs would, 95 %)"
@@ -115,22 +121,27 @@ def forecast(
     arm = ragged(others)
     down = direction_of(metric, [arm], falling).falling
     require_scale(float(at), metric, [arm])
-    times = crossings(arm.tracks, float(at), down)
+    times, early, late = (
+        crossings(arm.tracks, float(at), down, between=where) for where in ("line", "before", "after")
+    )
     # A run that diverged before tells nothing of one that has not.
     alive = np.array([not track.diverged or track.axis[-1] > now for track in arm.tracks], bool)
-    beyond = (times.time > now) & alive
+    # Of a run that was evaluated before `now` and after, and got there meanwhile, nobody knows what it was at `now`.
+    beyond = np.where(times.censored, times.time > now, early.time >= now) & alive
+    unclear = int((~times.censored & (early.time < now) & (late.time > now) & alive).sum())
     later, ends = times.ordinal[beyond], times.time[beyond]  # later: infinite for those that had not learned at the end
     never = ~np.isfinite(later)
     diverged = np.array([track.diverged for track in arm.tracks], bool)[beyond]
     undecided = never & ~diverged & (ends < FOLLOWED * now)
     n, learned = len(later), int((~never).sum())
     first = int((1 - LEVEL) / 2 * (n + 1) + 1e-9)
-    earliest, latest = np.sort(np.where(undecided, ends, later)), np.sort(later)
+    earliest = np.sort(np.where(undecided, ends, early.ordinal[beyond]))
+    latest = np.sort(late.ordinal[beyond])
     low, high = (float(earliest[first - 1]), float(latest[-first])) if first else (float(now), np.inf)
     middle = float(median(later)) if n else np.inf
     most = share(~never | undecided, 0.5, level=0.9).high
     counts = len(arm.tracks), n, learned, int(undecided.sum())
-    return Forecast(float(now), arm.unit, *counts, middle, low, high, float(most))
+    return Forecast(float(now), arm.unit, *counts, middle, low, high, float(most), unclear=unclear)
 
 
 class OpenRun(NamedTuple):

@@ -68,27 +68,27 @@ class Looks:
             return Verdict(Claim.of(said, NOT_RUN), (wait, f"plan {self.digest}"))
         before = next((look for look in taken if look["look"] == number), None)
         if before is not None:
-            claim = Claim.of_json(before["claim"])
+            claim, notes = Claim.of_json(before["claim"]), before.get("notes", ())
         else:
-            claim = self._tested(sides, number)
-            self._take(number, claim, sides)
+            claim, notes = self._tested(sides, number)
+            self._take(number, claim, notes, sides)
         left = looks[number:] if claim.verdict not in DECIDED else []
         wait = f"next look at {left[0]} runs of each arm" if left else ""
         gaps = _gaps(_first(sides[0], looks[number - 1])) or _gaps(_first(sides[1], looks[number - 1]))
-        return Verdict(claim, tuple(filter(None, (self._said(number), wait, gaps, *self._older(runs)))))
+        return Verdict(claim, tuple(filter(None, (self._said(number), wait, gaps, *notes, *self._older(runs)))))
 
-    def _tested(self, sides: Sequence[Ragged], number: int) -> Claim:
+    def _tested(self, sides: Sequence[Ragged], number: int) -> tuple[Claim, tuple[str, ...]]:
         p, looks = self.plan, tuple(self.plan["looks"])
         level = sequential.level(number - 1, looks)
         first = [_first(side, looks[number - 1]) for side in sides]
         compared = Comparison(first[0], first[1], p["metric"], None, p["paired"], small=False, level=level)
-        found = (compared.better() if p["at"] is None else compared.faster(p["at"])).claim
+        found = compared.better() if p["at"] is None else compared.faster(p["at"])
         said = "; ".join(_unfinished(first, p["metric"], p["at"]))
         if said:  # the look is not taken: it would be spent on runs that are still going on
             raise InputError(f"{self.path}: look {number} takes whole runs; {said}")
-        return replace(found, look=Look(number, len(looks), looks[number - 1], level))
+        return replace(found.claim, look=Look(number, len(looks), looks[number - 1], level)), found.notes
 
-    def _take(self, number: int, claim: Claim, sides: Sequence[Ragged]) -> None:
+    def _take(self, number: int, claim: Claim, notes: Sequence[str], sides: Sequence[Ragged]) -> None:
         """Write down that the look was taken, before anybody sees it."""
         entry = {
             "look": number,
@@ -96,12 +96,25 @@ class Looks:
             "verdict": claim.verdict,
             "runs": _fingerprint(sides, self.plan["looks"][number - 1]),
             "claim": claim.as_json(),
+            "notes": list(notes),
+            **self._read_as(sides),
         }
         self.plan = {**self.plan, "taken": [*self.plan["taken"], entry]}
         _write(self.path, self.plan)
 
+    def _read_as(self, sides: Sequence[Ragged]) -> dict[str, Any]:
+        """What else a verdict rests on: every look of a plan has to be of the same."""
+        return {"falling": direction_of(self.plan["metric"], sides, None).falling, "ends": sides[0].ends}
+
     def _unchanged(self, sides: Sequence[Ragged], taken: Sequence[dict[str, Any]]) -> None:
+        now = self._read_as(sides)
         for look in taken:
+            if other := [
+                f"{name} {look[name]!r}, not {now[name]!r}" for name in now if look.get(name, now[name]) != now[name]
+            ]:
+                raise InputError(
+                    f"{self.path}: look {look['look']} was taken with {', '.join(other)}; a plan keeps both"
+                )
             runs = self.plan["looks"][look["look"] - 1]
             if min(len(side.tracks) for side in sides) < runs or _fingerprint(sides, runs) != look["runs"]:
                 raise InputError(

@@ -15,7 +15,7 @@ from lopsided.stats.crossing import Track
 
 if TYPE_CHECKING:
     from lopsided.api.comparing import Comparison
-    from lopsided.api.curves import Ends, Ragged
+    from lopsided.api.curves import Direction, Ends, Ragged
     from lopsided.api.ranking import Ranking
     from lopsided.api.tasks import Profile
     from lopsided.api.verdict import Verdict
@@ -110,6 +110,10 @@ class Runs:
 
     def falls(self, metric: str, axis: str = "steps") -> bool:
         """Whether a metric gets smaller with learning: by its name, else by how its curves move."""
+        return self._direction(metric, axis).falling
+
+    def _direction(self, metric: str, axis: str) -> Direction:
+        """One for all arms: an arm that fails moves the other way."""
         from lopsided.api.curves import direction_of
 
         having = self.where(lambda run: metric in run.metrics)
@@ -119,7 +123,7 @@ class Runs:
             for task in tasks
             for arm in having.where(lambda run, task=task: run.task == task).arms
         ]
-        return direction_of(metric, curves, None).falling
+        return direction_of(metric, curves, None)
 
     def compare(
         self,
@@ -140,12 +144,13 @@ class Runs:
         return Comparison(pair[0], pair[1], metric, falling, paired, held, small=False, between=between)
 
     def reaches(self, arm: str, metric: str, at: float, level: float = 0.01, axis: str = "steps") -> Verdict:
-        """Whether the mean of an arm's last values is at a target, from which evaluation on, and where between."""
-        from lopsided.api.curves import direction_of
+        """Whether the mean of an arm's last values is at a target, from which evaluation on, and where between. Raises
+        `InputError` where neither the metric's name nor the curves of all arms tell which way it moves."""
+        from lopsided.api.curves import require_told
         from lopsided.api.reaching import reaches
 
-        curves = self.curves(arm, metric, axis)
-        way = direction_of(metric, [curves], None)
+        curves, way = self.curves(arm, metric, axis), self._direction(metric, axis)
+        require_told(way)
         return reaches(curves, at, metric, way.falling, level, tuple(filter(None, [*curves.notes, way.said])))
 
     def against(

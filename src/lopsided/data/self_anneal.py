@@ -83,6 +83,8 @@ class SelfAnneal(Steered):
             self._run = self._changed(self._run, position, number)
 
     def _changed(self, run: Stream, position: int, number: int) -> Stream:
+        if not position:  # nothing came before
+            return self.streams[number]
         return run.then(self.streams[number].shape, at=position).from_last()
 
     def _at(self, positions: np.ndarray) -> np.ndarray:

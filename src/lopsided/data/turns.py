@@ -107,7 +107,8 @@ class Turns:
         level = self.level(time)
         turns = level.astype(np.int64)
         turns += self._when(np.arange(len(turns)), turns) < level - turns
-        return np.maximum(turns, self.carried.turns)
+        # A cell of weight 0 has not moved; a turn that rounding makes due at the very time of a change is none of its.
+        return np.where(level == self.carried.level, self.carried.turns, np.maximum(turns, self.carried.turns))
 
     def _when(self, cell: np.ndarray, turn: np.ndarray) -> np.ndarray:
         """u(c, k) in [0, 1)."""
