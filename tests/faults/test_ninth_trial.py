@@ -1,11 +1,20 @@
 """What a ninth newcomer found, with the pages alone."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import lopsided as lop
 import lopsided.data as ld
+from lopsided.core.arms import arm
 from lopsided.core.errors import InputError
+from lopsided.explore.curves import pooled
+from lopsided.store.parts import Store
+from lopsided.study.before import replaces
+from lopsided.study.recipe_run import RecipeRun
+from tests.library.small import small_recipe, spec
 
 
 def test_reports_before_the_first_batch_are_heard():
@@ -34,9 +43,9 @@ def test_a_skill_that_is_switched_off_comes_no_more(seed):
 
 def written(folder, arms):
     """Logs: {arm: [[(step, value), ...] of each seed]} of a metric that no name explains."""
-    for arm, seeds in arms.items():
+    for name, seeds in arms.items():
         for seed, rows in enumerate(seeds):
-            file = folder / arm / f"seed_{seed}" / "m.csv"
+            file = folder / name / f"seed_{seed}" / "m.csv"
             file.parent.mkdir(parents=True)
             file.write_text("step,verlust\n" + "\n".join(f"{step},{value}" for step, value in rows))
     return folder
@@ -85,3 +94,23 @@ def test_a_forecast_over_a_gap_says_that_it_knows_less():
     known = lop.forecast(others, at=0.9, now=500)
     assert (known.alike, known.unclear) == (12, 0)
     assert (known.low, known.high) == (500, 1300)  # the evaluations before and after
+
+
+def test_a_recipe_whose_arm_was_edited_says_so(tmp_path):
+    """Run and page were replaced without a word where one spec had stayed."""
+    specs = {"a": spec(0.5), "b": spec(0.5, 256)}
+    recipe = small_recipe("edited", lambda scale: (arm(each, data=name) for name, each in specs.items()), [])
+    asked = RecipeRun(recipe, "laptop", recipe.specs("laptop"), 2)
+    store = Store(tmp_path)
+    asked.note(store)
+    assert replaces(asked, store) == ""
+    changed = replace(asked, arms={**asked.arms, "b": spec(0.5, 64)})
+    assert "'b' has other specs than before" in replaces(changed, store)
+
+
+def test_a_cell_of_several_settings_says_over_what_it_is():
+    at = [{"lr": lr, "k": k} for lr in (0.1, 1) for k in (1, 2)]
+    drawn = [SimpleNamespace(arm=SimpleNamespace(at=each)) for each in at]
+    assert pooled(drawn, "lr", "") == ["k"]
+    assert pooled(drawn, "lr", "k") == []
+    assert pooled(drawn[:1] + drawn[3:], "lr", "") == []  # one k in each cell: nothing is mixed

@@ -106,7 +106,10 @@ def test_neighbours_are_trained_decided_and_counted(tmp_path):
     assert [each.changes for each in claim.neighbours.at] == [each.overrides for each in around]
     again = train_neighbours(around, store)
     assert again.trained == 0
-    # A change by hand that nobody drew is no neighbour.
+    # A change by hand is no neighbour, though a draw may come to it: whoever picks ten settings has no draw of ten.
+    fourth = neighbours(asked, 4)[3]
+    fourth.train(store)
+    assert [each.overrides for each in recorded(asked, store.as_of_now())] == [each.overrides for each in around]
     hand = replace(asked, arms=overridden("around", asked.arms, ("steps=320",)), overrides=("steps=320",))
     hand.train(store)
     assert len(recorded(asked, store.as_of_now())) == 3

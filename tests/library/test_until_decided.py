@@ -22,11 +22,12 @@ from lopsided.store.parts import Store
 from lopsided.store.tables import query
 from lopsided.study import manifest
 from lopsided.study.checking import found_in
-from lopsided.study.looks import in_hand
+from lopsided.study.looks import in_hand, judged_of
 from lopsided.study.recipe_run import RecipeRun
 from lopsided.study.reports import write_report
 from lopsided.study.targets import find, plain_arms, plain_curves
 from lopsided.study.until_decided import Plan, looked, read, replay, until_decided
+from lopsided.work.done import Request
 from lopsided.work.worker import train
 from tests.library.small import small_recipe, spec
 
@@ -86,6 +87,10 @@ def test_looks_go_on_for_open_claims_and_the_arms_that_they_read(tmp_path):
     for name in (name for name in trained if name.startswith("fresh")):
         assert trained[name] == 6 + (16 if name == best else 0)
     assert (done.trained, done.already) == (sum(trained.values()), 0)
+    judged = judged_of(store, plan, asked.label)
+    assert {name: len(judged[name]) for name in plan.arms} == {name: trained[name] - 6 for name in plan.arms}
+    train(Request([spec(0.5, 256)], range(18, 22), store))  # whatever else a program trains of an arm
+    assert judged_of(store, plan, asked.label) == judged
     again, nothing = until_decided(replace(asked, seeds=9), Store(tmp_path))  # the plan stands, whatever is asked now
     assert (again.claims, nothing.trained) == (state.claims, 0)
 

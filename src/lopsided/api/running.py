@@ -90,6 +90,8 @@ def load(
     >>> again["one"].seeds
     (0, 1)
     """
+    if recipe is not None and not isinstance(recipe, str):
+        raise InputError(f"load: recipe= takes the name of a run, not a {type(recipe).__name__}")
     if isinstance(arms, str | Path | Store):
         if seeds is not None:
             raise InputError("load: `seeds` goes with specs; a recorded run has its own (`results[arm].seeds`)")

@@ -166,6 +166,16 @@ def cells(
     return high, wide, found
 
 
+def pooled(curves: Sequence[Curves], rows: str, columns: str) -> list[str]:
+    """The coordinates besides these two in which arms of one cell differ: a cell's median is over all of them."""
+    cells: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for each in curves:
+        at = each.arm.at
+        cells.setdefault((str(at.get(rows)), str(at.get(columns))), []).append(at)
+    names = dict.fromkeys(name for each in curves for name in each.arm.at if name not in (rows, columns))
+    return [name for name in names if any(len({str(at.get(name)) for at in inside}) > 1 for inside in cells.values())]
+
+
 def _ordered(values: Sequence[Any]) -> list[Any]:
     """Each once; numbers in order of size."""
     once = list(dict.fromkeys(values))

@@ -32,6 +32,15 @@ def replaces(asked: RecipeRun, store: Store) -> str:
             f"{asked.label}: its specs are others than before; the page is of the new ones, and what was trained "
             "before is among the members of no recipe"
         )
+    now = {name: spec.content_hash() for name, spec in asked.arms.items()}
+    if other := [name for name, arm in before.arms.items() if now.get(name, arm.hash) != arm.hash]:
+        return f"{asked.label}: {_named(other)} other specs than before under this name; the page is of the new ones"
     if before.seeds > asked.seeds:
         return f"{asked.label}: this folder has {before.seeds} seeds of it; the page is now of {asked.seeds}"
     return ""
+
+
+def _named(arms: list[str]) -> str:
+    """Arms and the verb: `'a' and 2 more have`."""
+    more = f" and {len(arms) - 1} more" if len(arms) > 1 else ""
+    return f"{arms[0]!r}{more} {'have' if more else 'has'}"

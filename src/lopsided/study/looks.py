@@ -1,11 +1,12 @@
-"""Looks of `--until-decided`: the plan, OUT/plans/<label>.json, and which look is in hand, OUT/plans/<label>.look.
+"""Looks of `--until-decided`: the plan, OUT/plans/<label>.json, which look is in hand, <label>.look, and by how many
+seeds each arm was judged, <label>.judged.
 
 Nothing is decided here, and reading it needs no JAX: `lopsided status` and `query` do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from pydantic import Field
@@ -16,7 +17,7 @@ from lopsided.store.parts import Store
 from lopsided.store.records import LONGEST, Hash, Record, Seed
 from lopsided.store.survey import MemberId
 
-ENDING = ".look"
+ENDING, JUDGED = ".look", ".judged"
 
 
 class Look(Record):
@@ -50,6 +51,13 @@ class Plan(Record):
     """Digest of the settings of each claim's test; () in plans of versions before 2026-11-28."""
 
 
+class Judged(Record):
+    """What the looks of a run were of so far: what an arm has more was trained for something else."""
+
+    seeds: Mapping[str, Annotated[int, Field(ge=0, le=LONGEST)]]
+    """By arm, how many seeds from the plan's first one on."""
+
+
 def plan_of(store: Store, label: str) -> Plan | None:
     """The plan of a run; None where nothing is planned, or the file is no plan of this version."""
     return records.read(store.root / "plans" / f"{label}.json", Plan)
@@ -59,6 +67,19 @@ def tell(store: Store, label: str, said: str, specs: Sequence[str], seeds: Seque
     """A look of the run `label` begins: what to call it, and its members."""
     found = Look(run=f"{label}, {said}", specs=tuple(specs), seeds=tuple(seeds))
     replace_text(store.root / "plans" / f"{label}{ENDING}", found.model_dump_json())
+
+
+def judged_of(store: Store, plan: Plan, label: str) -> dict[str, range]:
+    """The seeds that the looks of a run judged each planned arm by; in a folder of before 2026-11-28, those of all
+    planned looks."""
+    found = records.read(store.root / "plans" / f"{label}{JUDGED}", Judged)
+    seeds = dict.fromkeys(plan.arms, plan.looks[-1]) if found is None else found.seeds
+    return {name: range(plan.first, plan.first + seeds.get(name, 0)) for name in plan.arms}
+
+
+def took(store: Store, label: str, seeds: Mapping[str, int]) -> None:
+    """Write down by how many seeds each arm was judged so far."""
+    replace_text(store.root / "plans" / f"{label}{JUDGED}", Judged(seeds=seeds).model_dump_json())
 
 
 def end(store: Store, label: str) -> None:

@@ -89,7 +89,8 @@ class Manifest(Record):
 
     def rows(self, store: Store | None = None) -> list[ArmRow]:
         """The run's rows of the table `arms`. `store`: where its looks, if any, are planned."""
-        judged = None if store is None else looks.plan_of(store, self.label)
+        plan = None if store is None else looks.plan_of(store, self.label)
+        judged = {} if store is None or plan is None else looks.judged_of(store, plan, self.label)
         return [
             ArmRow(
                 arm=name,
@@ -100,8 +101,8 @@ class Manifest(Record):
                 seeds=self.seeds,
                 spec=arm.hash,
                 coordinates=arm.coordinates,
-                judged_from=judged.first if judged and name in judged.arms else 0,
-                judged_to=judged.first + judged.looks[-1] if judged and name in judged.arms else 0,
+                judged_from=judged[name].start if name in judged else 0,
+                judged_to=judged[name].stop if name in judged else 0,
             )
             for name, arm in self.arms.items()
         ]
@@ -171,9 +172,9 @@ def looked_at(store: Store, manifests: Sequence[Manifest]) -> dict[str, list[Mem
     complete, found = store.complete(), {}
     for each in manifests:
         if plan := looks.plan_of(store, each.label):
-            seeds = range(plan.first, plan.first + plan.looks[-1])
-            specs = {each.arms[name].hash for name in plan.arms if name in each.arms}
-            members = [(spec, seed) for spec, seed in complete if seed in seeds and spec in specs]
+            judged = looks.judged_of(store, plan, each.label)
+            seeds = {each.arms[name].hash: judged[name] for name in plan.arms if name in each.arms}
+            members = [(spec, seed) for spec, seed in complete if seed in seeds.get(spec, ())]
             found |= {f"{each.label}, looks": members} if members else {}
     return found
 

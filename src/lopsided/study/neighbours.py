@@ -6,7 +6,9 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from lopsided.claims.nuisance import drawn
 from lopsided.core.errors import InputError
@@ -14,15 +16,27 @@ from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.progress import Progress
 from lopsided.stats.signflip import FEWEST
 from lopsided.stats.verdict import Claim, Neighbour, Neighbours
+from lopsided.store import records
+from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
+from lopsided.store.paths import folder_in
+from lopsided.store.records import Record
 from lopsided.study import manifest
+from lopsided.study.manifest import label_of
 from lopsided.study.overrides import overridden
 from lopsided.study.recipe_run import RecipeRun
 from lopsided.work.done import Done, Request, Runner
 from lopsided.work.worker import train
 
+DRAWN = ".drawn"
 MOST = 64
 """Neighbours of a run at most; the usual settings allow 53."""
+
+
+class Drawn(Record):
+    """How many neighbours of a run were asked for, OUT/plans/<label>.drawn: what somebody picked by --set is none."""
+
+    count: Annotated[int, Field(ge=1, le=MOST)]
 
 
 def neighbours(asked: RecipeRun, count: int, seeds: int | None = None) -> list[RecipeRun]:
@@ -83,6 +97,9 @@ def train_neighbours(
     runs = [_as_before(run, store) for run in runs]
     for run in runs:
         run.note(store)
+    file = folder_in(store.root, "plans") / f"{label_of(runs[0].recipe.name, runs[0].scale, ())}{DRAWN}"
+    before = records.read(file, Drawn)
+    replace_text(file, Drawn(count=max(len(runs), before.count if before else 1)).model_dump_json())
     specs = [spec for run in runs for spec in run.arms.values()]
     done = runner(Request(specs, least, store, progress, execution, stop or threading.Event()))
     for run in runs:
@@ -120,17 +137,17 @@ def _decided(runs: Sequence[RecipeRun], store: Store) -> list[tuple[RecipeRun, l
 
 
 def recorded(asked: RecipeRun, store: Store) -> list[RecipeRun]:
-    """The neighbours of a run that a folder remembers, in the order in which they are drawn; a change by hand that
-    nobody drew is none."""
+    """The neighbours that were asked for and that a folder remembers, in the order in which they were drawn."""
     if asked.overrides or not asked.recipe.claims or asked.scale == "smoke":
         return []
     files = (store.root / "runs").glob(f"{asked.label}-????????.json")
     known = {each.overrides: each for file in files if (each := manifest.read(store, file.stem)) is not None}
-    if not known:
+    asked_for = records.read(store.root / "plans" / f"{asked.label}{DRAWN}", Drawn)
+    if not known or asked_for is None:
         return []
-    every = islice(drawn(_key(asked), _possible(asked)), 4 * MOST)
-    found = ((changes, _changed(asked, changes, known[changes].seeds)) for changes in every if changes in known)
-    return [run for _, run in found if run is not None]
+    every = (_changed(asked, changes, 1) for changes in drawn(_key(asked), _possible(asked)))
+    first = islice((run for run in every if run is not None), asked_for.count)
+    return [replace(run, seeds=known[run.overrides].seeds) for run in first if run.overrides in known]
 
 
 def _said(claim: Claim, own: Sequence[Claim], around: Sequence[tuple[RecipeRun, Claim]], unfinished: int) -> Neighbours:

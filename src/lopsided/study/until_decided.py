@@ -53,6 +53,8 @@ class State:
     """Judged seeds at the last look."""
     first: int
     """Seeds that chose."""
+    judged: Mapping[str, int]
+    """How many judged seeds each planned arm has."""
     results: Results | None = None
     """Results of the new seeds, as many as each arm has so far. None before the first look is over, and for a recipe
     that sweeps settings: its looks train only some of them."""
@@ -78,11 +80,13 @@ def until_decided(
     asked = _chose(asked, plan, store.as_of_now())
     while (state := replay(asked, plan, store.as_of_now())).wanted:
         judged = _seeds(plan, state.looks)
+        look_in_hand.took(store, asked.label, state.judged)
         _tell(asked, plan, state, store)
         specs = [asked.arms[name] for name in state.wanted]
         request = Request(specs, judged, store, progress, execution, stop or threading.Event())
         done = done.plus(runner(request))
         judged_members |= {(spec.content_hash(), seed) for spec in specs for seed in judged}
+    look_in_hand.took(store, asked.label, state.judged)
     look_in_hand.end(store, asked.label)
     # Each look asks for the seeds of those before it, too: they were there, or this command trained them.
     return state, done._replace(already=already + len(judged_members & there))
@@ -127,7 +131,7 @@ def replay(asked: RecipeRun, plan: Plan, store: Store) -> State:
             found = load(store, recipe.name, asked.scale, specs, dict.fromkeys(specs, judged), asked.planned)
             if found is None:
                 seeds = plan.looks[look - 1] if look else 0
-                return State(before, look, wanted, seeds, plan.first, judged_results)
+                return State(before, look, wanted, seeds, plan.first, _counted(arms), judged_results)
             # Arms that stopped keep the seeds they had; no open claim reads them.
             arms |= found.arms
             looked_at = replace(found, arms=dict(arms), frozen=plan.best)
@@ -138,8 +142,12 @@ def replay(asked: RecipeRun, plan: Plan, store: Store) -> State:
         if count >= recipe.least_seeds:
             wanted = needed
         if not wanted:
-            return State(claims, look + 1, (), count, plan.first, judged_results)
-    return State(claims, len(plan.looks), (), plan.looks[-1], plan.first, judged_results)
+            return State(claims, look + 1, (), count, plan.first, _counted(arms), judged_results)
+    return State(claims, len(plan.looks), (), plan.looks[-1], plan.first, _counted(arms), judged_results)
+
+
+def _counted(arms: Mapping[str, Arm]) -> dict[str, int]:
+    return {name: len(arm.seeds) for name, arm in arms.items()}
 
 
 def _without_seeds(asked: RecipeRun, name: str) -> Arm:

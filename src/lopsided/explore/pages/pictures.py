@@ -38,7 +38,9 @@ def heat(
         drawn, values = [each for each, _ in found], {each.arm.name: times.ordinal for each, times in found}
     high, wide, cells = curves.cells(drawn, rows, columns, values)
     label = f"last {metric}" if measure == "final" else MEASURES[measure]
-    return draw.heat(high, wide, cells, (rows, columns, f"median {label}"), log)
+    return draw.heat(
+        high, wide, cells, (rows, columns, f"median {label}{_over(curves.pooled(drawn, rows, columns))}"), log
+    )
 
 
 def arms_table(drawn: Sequence[Curves], axis: str, metric: str, threshold: float | None) -> Any:
@@ -57,3 +59,8 @@ def arms_table(drawn: Sequence[Curves], axis: str, metric: str, threshold: float
         lines.append(line)
     more = [f"median {curves.AXES[axis]} to learn", "learned at", "never learned"] if by_arm else []
     return table(["arm", "members", "last value: median [range]", "diverged", *more], lines)
+
+
+def _over(names: list[str]) -> str:
+    """`, over all k`: a cell holds arms that differ in it."""
+    return f", over all {' and '.join(names)}" if names else ""
