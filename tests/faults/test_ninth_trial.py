@@ -1,5 +1,6 @@
 """What a ninth newcomer found, with the pages alone."""
 
+import json
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -8,11 +9,14 @@ import pytest
 
 import lopsided as lop
 import lopsided.data as ld
+from lopsided.cli import main
 from lopsided.core.arms import arm
 from lopsided.core.errors import InputError
 from lopsided.explore.curves import pooled
 from lopsided.store.parts import Store
 from lopsided.study.before import replaces
+from lopsided.study.manifest import recorded
+from lopsided.study.others import OTHERS, arm_rows
 from lopsided.study.recipe_run import RecipeRun
 from tests.library.small import small_recipe, spec
 
@@ -114,3 +118,19 @@ def test_a_cell_of_several_settings_says_over_what_it_is():
     assert pooled(drawn, "lr", "") == ["k"]
     assert pooled(drawn, "lr", "k") == []
     assert pooled(drawn[:1] + drawn[3:], "lr", "") == []  # one k in each cell: nothing is mixed
+
+
+def test_seeds_that_a_program_adds_to_a_runs_own_specs_are_shown(tmp_path, capsys):
+    """They belonged to nothing: `status` left them out, and `load` said that no program had trained anything."""
+    recipe = small_recipe("added", lambda scale: [arm(spec(0.5), data="a")], [])
+    RecipeRun(recipe, "laptop", recipe.specs("laptop"), 2).train(Store(tmp_path))
+    lop.run(spec(0.5), seeds=range(100, 103), out=tmp_path)
+    with pytest.raises(SystemExit):
+        main(["status", str(tmp_path), "--json"])
+    rows = {row["run"]: row["members"] for row in json.loads(capsys.readouterr().out)["runs"]}
+    assert rows == {"added-laptop": 2, OTHERS: 3}
+    (found,) = lop.load(tmp_path, recipe=OTHERS).arms.values()
+    assert found.seeds == (100, 101, 102)
+    store = Store(tmp_path)
+    (row,) = arm_rows(store, recorded(store))
+    assert [row.has(seed) for seed in (0, 1, 99, 100, 102, 103)] == [False, False, False, True, True, False]

@@ -100,7 +100,7 @@ def report(
     directory = chosen(directory, out)
     from lopsided.study.checking import found_in, interim
     from lopsided.study.manifest import recorded as manifests
-    from lopsided.study.others import OTHERS, members
+    from lopsided.study.others import OTHERS, members, members_of
     from lopsided.study.remembered import recorded, unreadable
     from lopsided.study.reports import write_report
 
@@ -126,10 +126,10 @@ def report(
             "`lopsided explore` shows what Python programs trained"
         )
     print(write_report(store, runs, page))
-    if others := members(store, {found.label: found.members() for found in known}).get(OTHERS):
+    if others := members(store, members_of(store, known)).get(OTHERS):
         tell(
             f"{len(others)} members of no recorded run (of Python, or of a file that was edited since) are not on the "
-            "page; `lopsided explore` shows them"
+            f"page; lop.load(FOLDER, recipe={OTHERS!r}) has them"
         )
 
 
@@ -194,13 +194,12 @@ def status(
     """
     directory = chosen(directory, out)
     from lopsided.store import status as of
-    from lopsided.study.looks import in_hand
-    from lopsided.study.manifest import looked_at, recorded
-    from lopsided.study.others import members
+    from lopsided.study.manifest import recorded
+    from lopsided.study.others import members, members_of
 
     store = existing(directory)
     manifests = recorded(store)
-    runs = {r.label: r.members() for r in manifests} | in_hand(store) | looked_at(store, manifests)
+    runs = members_of(store, manifests)
     runs |= members(store, runs)
     if times:
         spent = of.times(store, runs)

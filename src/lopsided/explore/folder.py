@@ -14,9 +14,8 @@ from lopsided.explore.runs import Run, of_manifest, of_others
 from lopsided.store.mirror import Mirror
 from lopsided.store.parts import Store
 from lopsided.store.status import folder_status
-from lopsided.study.looks import in_hand
-from lopsided.study.manifest import looked_at, recorded
-from lopsided.study.others import members
+from lopsided.study.manifest import recorded
+from lopsided.study.others import members, members_of
 from lopsided.study.own_code import code_versions, digests_of, versions_text
 
 LOOK_SECONDS = 2.0
@@ -80,9 +79,8 @@ class Folder:
                 whole = self.mirror.refresh()
                 self._read_manifests()
                 if whole:
-                    wanted = {each.label: each.members() for each in self._manifests[1]}
                     now = self.store.as_of_now()
-                    wanted |= in_hand(now) | looked_at(now, self._manifests[1])
+                    wanted = members_of(now, self._manifests[1])
                     self.status = folder_status(now, wanted | members(now, wanted))
                 self.trouble = ""
             except (OSError, StoreError) as error:

@@ -1,4 +1,4 @@
-"""Members whose specs no recorded run has: those that a Python program trained with `lopsided.run`."""
+"""Members that no recorded run has: those that a Python program trained with `lopsided.run`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from lopsided.store.leases import Leases
 from lopsided.store.parts import Store
 from lopsided.store.survey import MemberId
 from lopsided.store.tables import ArmRow
-from lopsided.study.manifest import Manifest, differing
+from lopsided.study.looks import in_hand
+from lopsided.study.manifest import Manifest, differing, looked_at
 
 OTHERS = "members of no recipe"
 """What they are called together."""
@@ -41,30 +42,40 @@ def _name(at: Mapping[str, Any]) -> str:
     return name_of({key: value for key, value in at.items() if value is not None})
 
 
+def members_of(store: Store, manifests: Sequence[Manifest]) -> dict[str, list[MemberId]]:
+    """The members of every recorded run, of the look that it has in hand, and of those by which looks judged it."""
+    return {each.label: each.members() for each in manifests} | in_hand(store) | looked_at(store, manifests)
+
+
 def with_seeds(store: Store, manifests: Sequence[Manifest]) -> list[tuple[OtherArm, tuple[int, ...]]]:
-    """Each spec that no manifest has, with the seeds that are complete."""
-    taken = {arm.hash for found in manifests for arm in found.arms.values()}
+    """Specs with the complete seeds that belong to no recorded run: of a run's own spec those that a program added."""
+    taken = {member for each in members_of(store, manifests).values() for member in each}
     seeds: dict[str, list[int]] = {}
     for spec, seed in store.complete():
-        seeds.setdefault(spec, []).append(seed)
-    return [(arm, tuple(sorted(seeds[arm.digest]))) for arm in others(store.index.specs, taken, seeds)]
+        if (spec, seed) not in taken:
+            seeds.setdefault(spec, []).append(seed)
+    return [(arm, tuple(sorted(seeds[arm.digest]))) for arm in others(store.index.specs, (), seeds)]
 
 
 def arm_rows(store: Store, manifests: Sequence[Manifest]) -> list[ArmRow]:
-    """Rows of the table `arms` for specs that a Python program trained, and no recorded run has. Such a spec has no
-    number of seeds; the column `seeds` is its largest seed plus one, so that `seed < seeds` selects all of its rows."""
-    return [
-        ArmRow(arm.name, OTHERS, "", OTHERS, (), seeds[-1] + 1, arm.digest, arm.coordinates)
-        for arm, seeds in with_seeds(store, manifests)
-    ]
+    """Rows of the table `arms` for what a Python program trained. A spec that no recorded run has has no number of
+    seeds; the column `seeds` is its largest seed plus one, so that `seed < seeds` selects all of its rows. Of a run's
+    own spec `judged_from` and `judged_to` hold the seeds that are the program's."""
+    known = {arm.hash for found in manifests for arm in found.arms.values()}
+    rows = []
+    for arm, seeds in with_seeds(store, manifests):
+        shared = arm.digest in known
+        row = ArmRow(arm.name, OTHERS, "", OTHERS, (), 0 if shared else seeds[-1] + 1, arm.digest, arm.coordinates)
+        rows.append(row._replace(judged_from=seeds[0], judged_to=seeds[-1] + 1) if shared else row)
+    return rows
 
 
 def members(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> dict[str, list[MemberId]]:
     """For `status`: those that are complete, in training or failed, under what they are called together; nothing if
     there are none. `runs`: the members of all others."""
-    taken = {spec for each in runs.values() for spec, _ in each}
+    taken = {member for each in runs.values() for member in each}
     leases = Leases(store.root)
     held = {member for lease in leases.all() for member in lease.members}
     failed = {member for failure in leases.failures() for member in failure.members}
-    found = sorted(member for member in {*store.complete(), *held, *failed} if member[0] not in taken)
+    found = sorted(member for member in {*store.complete(), *held, *failed} if member not in taken)
     return {OTHERS: found} if found else {}
