@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +15,7 @@ from scipy.stats import binomtest
 
 import lopsided as lop
 from lopsided.report.words import claim_rows
+from lopsided.stats.verdict import Claim
 
 
 class Study(NamedTuple):
@@ -37,6 +40,8 @@ class Study(NamedTuple):
     """Level of the metric: which share of the seeds comes so far, and when."""
     unit: str = "samples"
     """What the axis counts."""
+    judged: str = "curve"
+    """Under which name `train` gives the curve that is judged."""
 
     @property
     def falls(self) -> bool:
@@ -46,8 +51,9 @@ class Study(NamedTuple):
     def done(self) -> list[dict]:
         return [json.loads(line) for line in self.file.read_text().splitlines()] if self.file.exists() else []
 
-    def values(self, arm: str, rate: float, seeds: Sequence[int], name: str = "curve") -> np.ndarray:
-        """(seeds, points) of the curve, (seeds,) of another name."""
+    def values(self, arm: str, rate: float, seeds: Sequence[int], name: str = "") -> np.ndarray:
+        """(seeds, points) of the curve that is judged, (seeds,) of another name."""
+        name = name or self.judged
         found = {r["seed"]: r[name] for r in self.done() if (r["arm"], r["rate"]) == (arm, rate)}
         return np.array([found[seed] for seed in seeds if seed in found])
 
@@ -79,7 +85,6 @@ class Study(NamedTuple):
 
     def report(self) -> str:
         """Tables of arms and verdicts, in Markdown."""
-        curves, edges = {}, set()
         also = "".join(f" {name} |" for name in self.also)
         lines = [f"| arm | best rate | final {self.metric}, median [lowest, highest] |{also}"]
         lines.append("|---|---|---|" + "---|" * len(self.also))
@@ -89,11 +94,8 @@ class Study(NamedTuple):
         for arm in self.arms:
             rate = self.best_rate(arm)
             values = self.values(arm, rate, self.judge)
-            curves[arm] = lop.Curves(arm, self.axis, values, self.unit, self.judge)
             last = values[:, -1]
-            edge = " (end of the grid)" if len(self.rates) > 1 and rate in (min(self.rates), max(self.rates)) else ""
-            if edge:
-                edges.add(arm)
+            edge = " (end of the grid)" if self._at_edge(arm) else ""
             medians = [float(np.median(self.values(arm, rate, self.judge, name))) for name in self.also]
             also = "".join(f" {value:.3f} |" if value < 10 else f" {value:,.0f} |" for value in medians)
             lines.append(
@@ -102,17 +104,34 @@ class Study(NamedTuple):
             if self.learned is not None:
                 lines[-1] += self._when(values)
         lines += ["", "| claim | measured, 95 % interval | verdict |", "|---|---|---|"]
+        for each in self.claims():
+            ((claim, effect, verdict, _),) = claim_rows([each])
+            edge = ": a best rate lies at the end of its grid" if each.at_edge else ""
+            lines.append(f"| {claim} | {effect} | {verdict}{edge} |")
+        return "\n".join(lines)
+
+    def claims(self) -> list[Claim]:
+        """Every arm against the first one, then `pairs`; what a wider grid might change is open."""
+        curves = {
+            arm: lop.Curves(arm, self.axis, self.values(arm, self.best_rate(arm), self.judge), self.unit, self.judge)
+            for arm in self.arms
+        }
+        found = []
         for of, arm in [(self.arms[0], arm) for arm in self.arms[1:]] + list(self.pairs):
             compared = lop.compare(curves[of], curves[arm], metric=self.metric, held=True)
             claims = [(compared.lower() if self.falls else compared.higher()).claim]
             if self.goal is not None:
                 claims.append(compared.faster(at=self.goal).claim)
-            for claim, effect, verdict, _ in claim_rows(claims):
+            edges = tuple(each for each in (of, arm) if self._at_edge(each))
+            for claim in claims:
                 # A better rate may lie beyond: the laboratory's own rule for sweeps.
-                if verdict != "inconclusive" and edges & {of, arm}:
-                    verdict = "inconclusive: a best rate lies at the end of its grid"
-                lines.append(f"| {claim} | {effect} | {verdict} |")
-        return "\n".join(lines)
+                if edges and claim.verdict != "inconclusive":
+                    claim = replace(claim, verdict="inconclusive", reason="edge", at_edge=edges)
+                found.append(claim)
+        return found
+
+    def _at_edge(self, arm: str) -> bool:
+        return len(self.rates) > 1 and self.best_rate(arm) in (min(self.rates), max(self.rates))
 
     def _when(self, values: np.ndarray) -> str:
         """Two cells: the share of seeds that once come to `learned`, with its interval, and the median of when."""
@@ -124,6 +143,12 @@ class Study(NamedTuple):
         return f" {once.mean():.2f} [{low:.2f}, {high:.2f}] | {median} |"
 
 
+def _said(claim: Claim) -> dict:
+    """A claim as JSON, without the fields that say nothing."""
+    named = ("recipe", "claim", "scale", "kind", "source", "paper")
+    return {key: value for key, value in claim.as_json().items() if key in named or value not in (None, "", (), False)}
+
+
 def main(study: Study | dict[str, Study], about: str, title: str) -> None:
     """`train` and `report`, of one study or of several by their headings."""
     import argparse
@@ -131,8 +156,17 @@ def main(study: Study | dict[str, Study], about: str, title: str) -> None:
     asked = argparse.ArgumentParser(description=title)
     asked.add_argument("do", choices=["train", "report"])
     asked.add_argument("--jobs", type=int, default=2)
+    asked.add_argument("--claims", type=Path, help="write the claims to this file, too, as JSON")
     given = asked.parse_args()
     studies = study if isinstance(study, dict) else {"": study}
+    page = Path(sys.argv[0]).stem.replace("_", "-")
+    if given.claims:
+        found = [
+            _said(replace(each, recipe=page, claim=f"{heading}: {each.claim}" if heading else each.claim))
+            for heading, study in studies.items()
+            for each in study.claims()
+        ]
+        given.claims.write_text(json.dumps(found, indent=1) + "\n")
     print(f"# {title}\n\n{about.strip()}")
     for heading, each in studies.items():
         if given.do == "train":

@@ -76,9 +76,10 @@ def follow(order: np.ndarray, rate: float, seed: int, *, steps: int, batch: int,
 
 
 def follow_many(
-    data: np.ndarray, order: np.ndarray, rate: float, seed: int, held: list, steps: int, batch: int, points: int
+    data: np.ndarray, order, rate: float, seed: int, held: list, steps: int, batch: int, points: int, hear=None
 ) -> np.ndarray:
-    """(sets, points) losses on several held-out sets while training on the chunks `order` of `data`."""
+    """(sets, points) losses on several held-out sets while training on the chunks of `data` that `order`, an array or a
+    function of the step, names; `hear` is told the share of bytes that are guessed at each step."""
     import torch
 
     torch.set_num_threads(1)
@@ -91,17 +92,23 @@ def follow_many(
     mask = torch.nn.Transformer.generate_square_subsequent_mask(LENGTH)
     optimizer = torch.optim.AdamW(net.parameters(), rate)
 
+    def logits_of(x):
+        hidden = net["bytes"](x[:, :-1]) + net["places"](torch.arange(LENGTH))
+        return net["out"](net["layers"](hidden, mask=mask, is_causal=True)).flatten(0, 1)
+
     def loss_of(rows: np.ndarray):
         x = torch.as_tensor(rows.astype(np.int64))
-        hidden = net["bytes"](x[:, :-1]) + net["places"](torch.arange(LENGTH))
-        logits = net["out"](net["layers"](hidden, mask=mask, is_causal=True))
-        return torch.nn.functional.cross_entropy(logits.flatten(0, 1), x[:, 1:].flatten())
+        logits, wanted = logits_of(x), x[:, 1:].flatten()
+        if hear is not None and torch.is_grad_enabled():
+            hear((logits.argmax(1) == wanted).float().mean().item())
+        return torch.nn.functional.cross_entropy(logits, wanted)
 
     curve = []
     for step in range(steps):
         for group in optimizer.param_groups:
             group["lr"] = rate * min(1, (step + 1) / 50) * (1 - step / steps)
-        loss = loss_of(data[order[step * batch : (step + 1) * batch]])
+        rows = order(step) if callable(order) else order[step * batch : (step + 1) * batch]
+        loss = loss_of(data[rows])
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

@@ -167,6 +167,7 @@ def test_the_pages_of_recipes_have_the_numbers_of_the_file(tmp_path, monkeypatch
 
 FROM_REPORTS = {
     "digits-sum.md",
+    "discovered-text.md",
     "even-pairs.md",
     "grokking.md",
     "growing-parity.md",

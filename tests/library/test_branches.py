@@ -11,14 +11,17 @@ from lopsided.advising.branches import BRANCHES, branches_of
 from lopsided.core.registry import registered
 from lopsided.shape.shape import Shape
 
-RESULTS = json.loads((Path(__file__).parents[2] / "docs/results.json").read_text())["claims"]
+DOCS = Path(__file__).parents[2] / "docs"
+EXAMPLES = json.loads((DOCS / "examples.json").read_text())
+RESULTS = json.loads((DOCS / "results.json").read_text())["claims"] + EXAMPLES
 EACH = [(branch, evidence) for branch in BRANCHES for evidence in (*branch.speaks_for, *branch.against)]
 
 
 @pytest.mark.parametrize(("branch", "evidence"), EACH, ids=lambda each: getattr(each, "key", "") or each[0])
 def test_each_evidence_is_one_claim(branch, evidence):
     recipe, begins = evidence
-    claims = [s.claim for s in registered("recipe")[recipe].claims]
+    of_examples = [each["claim"] for each in EXAMPLES if each["recipe"] == recipe]
+    claims = of_examples or [s.claim for s in registered("recipe")[recipe].claims]
     assert sum(claim.startswith(begins) for claim in claims) == 1, evidence
 
 
@@ -44,7 +47,8 @@ def test_the_branches_of_labels():
     several = branches_of(ld.Groups([["add", "carry"], ["add"], ["carry", "shift"]] * 30))
     assert several["several-skills"] == "rows need up to 2 skills at once"
     rare = branches_of(ld.Groups([*"abc"] * 100 + ["d"]))
-    assert "1 of 4 skills" in rare["both"]
+    assert "1 of 4 skills" in rare["rare"]
+    assert "rare" not in branches_of(ld.Groups([*[["a", "b"]] * 100, ["d"]]))  # its evidence is of one skill a row
     assert set(branches_of(100)) == {"repeat"}
 
 

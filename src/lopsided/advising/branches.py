@@ -15,7 +15,7 @@ from lopsided.data.describe import exponent
 from lopsided.data.groups import Groups
 
 Evidence = tuple[str, str]
-"""A recipe, and how one of its claims begins."""
+"""A recipe, or an example's page, and how one of its claims begins."""
 EVEN, STEEP = 0.3, 1.0
 """Exponents of the sizes of skills below which data are nearly even, and from which they are a power law already: of
 those tried, 0.5 is too small to make compositions learnable, and 1 is not."""
@@ -55,6 +55,8 @@ def _steep(groups: Groups) -> str:
 
 
 def _rare(groups: Groups) -> str:
+    if groups.uses is not None:  # the evidence is of rows that need one skill
+        return ""
     few = int((groups.size < np.median(groups.size) / 10).sum())
     return f"{few:,} of {groups.n_skills:,} skills have less than a tenth of the median skill's rows" if few else ""
 
@@ -92,6 +94,7 @@ BRANCHES = (
             ("contrast-annealing", "Q8xZ3: the law by contrast ends above the law by accuracy"),
             ("self-annealing", "A5: the window set by hand is at most 25 % ahead"),
             ("self-annealing", "arithmetic: the window set by hand is at most 25 % ahead"),
+            ("discovered-text", "Every skill counted alike: self-annealed ends with a lower loss than as is"),
         ),
         (
             ("contrast-annealing", "A5: the law by accuracy is not more than 25 % ahead"),
@@ -194,7 +197,38 @@ BRANCHES = (
             ("plane-frequency-repetition", "under exponent 1, a set that grows"),
         ),
         (("plane-frequency-repetition", "512 distinct samples leave more skills out under exponent 2"),),
+    ),
+    Branch(
+        "rare",
+        "Are some classes far rarer than others, with one skill a row?",
+        "Train on the data as they are, and balance late: every class alike in the last fifth, of which the last layer "
+        "alone may be trained. Not where the rarest class has a tenth of the commonest one's rows.",
+        "ld.Blend(ld.AsIs(), ld.Uniform(), begin=0.8, finish=0.81)",
+        (
+            ("long-tail", "Clothes, imbalance 100: deferred ends with a higher accuracy than as is"),
+            ("long-tail", "Clothes, imbalance 100: decoupled ends with a higher accuracy than as is"),
+            ("long-tail", "Clothes, imbalance 100: deferred ends with a higher accuracy than balanced"),
+            ("long-tail", "Clothes, imbalance 100: decoupled ends with a higher accuracy than balanced"),
+            ("long-tail", "Digits, imbalance 100: deferred ends with a higher accuracy than as is"),
+            ("long-tail", "Digits, imbalance 100: deferred ends with a higher accuracy than balanced"),
+        ),
+        (
+            ("long-tail", "Digits, imbalance 10: deferred ends with a higher accuracy than as is"),
+            ("long-tail", "Digits, imbalance 100: decoupled ends with a higher accuracy than balanced"),
+        ),
         _rare,
+    ),
+    Branch(
+        "passes",
+        "Will the same rows come many times?",
+        "Space the repeats: whole passes rather than a few rows again and again. Whether every pass has an order of "
+        "its own hardly matters.",
+        "ld.AsIs()",
+        (("repeat-order", "with replacement ends with a lower loss than no pause"),),
+        (
+            ("repeat-order", "same order ends with a lower loss than reshuffled"),
+            ("mixture", "The run: whole: 1/4 ends with a lower loss than whole: as is"),
+        ),
     ),
     Branch(
         "by-loss",
