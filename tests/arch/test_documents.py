@@ -166,6 +166,7 @@ def test_the_pages_of_recipes_have_the_numbers_of_the_file(tmp_path, monkeypatch
 
 
 FROM_REPORTS = {
+    "countries.md",
     "digits-sum.md",
     "discovered-text.md",
     "even-pairs.md",
