@@ -146,7 +146,9 @@ class Study(NamedTuple):
 def _said(claim: Claim) -> dict:
     """A claim as JSON, without the fields that say nothing."""
     named = ("recipe", "claim", "scale", "kind", "source", "paper")
-    return {key: value for key, value in claim.as_json().items() if key in named or value not in (None, "", (), False)}
+    every = claim.as_json().items()
+    # By type: an effect of 0.0 equals False, and is something.
+    return {key: v for key, v in every if key in named or (isinstance(v, int | float) and v is not False) or v}
 
 
 def main(study: Study | dict[str, Study], about: str, title: str) -> None:

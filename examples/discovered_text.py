@@ -100,7 +100,7 @@ def train(arm: str, rate: float, seed: int) -> dict:
         chosen = ld.Stream(groups, LAWS[arm], total=total, seed=seed).at(np.arange(total)).reshape(STEPS, BATCH)
         order, hear = chosen.__getitem__, lambda accuracy: None
     held = [alike, natural]
-    curves = stdlib_text.follow_many(data, order, rate, seed, held, STEPS, BATCH, POINTS, hear).round(4)
+    curves = stdlib_text.follow_many(data, order, rate, seed, held, STEPS, POINTS, hear).round(4)
     return {"curve": curves[0].tolist(), "as they are": curves[1].tolist()}
 
 

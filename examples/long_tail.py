@@ -94,6 +94,9 @@ class Images(NamedTuple):
     network: Callable[[], Any]
     steps: int
     batch: int
+    rates: tuple[float, ...]
+    choose: range
+    judge: range
 
 
 @cache
@@ -141,8 +144,12 @@ def convolutions():
 
 
 IMAGES = {
-    "digits": Images(digits, 123, perceptron, steps=800, batch=64),
-    "clothes": Images(clothes, 5000, convolutions, steps=1600, batch=128),
+    "digits": Images(
+        digits, 123, perceptron, 800, 64, (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1), range(100, 104), range(20)
+    ),
+    "clothes": Images(
+        clothes, 5000, convolutions, 1600, 128, (0.0001, 0.0003, 0.001, 0.003, 0.01), range(100, 102), range(10)
+    ),
 }
 
 
@@ -195,13 +202,12 @@ def train(name: str, imbalance: float, arm: str, rate: float, seed: int) -> dict
 
 def study(name: str, imbalance: int) -> Study:
     of = IMAGES[name]
-    few = name == "clothes"
     return Study(
         train=partial(train, name, imbalance),
         arms=list(LAWS),
-        rates=(0.0001, 0.0003, 0.001, 0.003, 0.01) if few else (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1),
-        choose=range(100, 102 if few else 104),
-        judge=range(10 if few else 20),
+        rates=of.rates,
+        choose=of.choose,
+        judge=of.judge,
         axis=np.arange(1, POINTS + 1) * (of.steps // POINTS) * of.batch,
         metric="accuracy",
         goal=None,

@@ -102,8 +102,8 @@ def _trained(arm: str, rate: float, seed: int, steps: int, fraction: float | Non
     of = STEPS if fraction else steps
     stream = ld.Stream(ld.Groups(names), LAWS[law], total=of * BATCH, seed=seed, cap=cap)
     stream = ld.proxy(stream, fraction) if fraction else stream
-    order = stream.at(np.arange(steps * BATCH))
-    curves = stdlib_text.follow_many(rows, order, rate, seed, list(held.values()), steps, BATCH, POINTS)
+    order = stream.at(np.arange(steps * BATCH)).reshape(steps, BATCH)
+    curves = stdlib_text.follow_many(rows, order.__getitem__, rate, seed, list(held.values()), steps, POINTS)
     code, documentation = curves[:, -1].tolist()
     return {"curve": curves.mean(0).round(4).tolist(), "documentation": documentation, "code": code}
 

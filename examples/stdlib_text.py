@@ -72,14 +72,14 @@ def train(arm: str, rate: float, seed: int) -> list[float]:
 def follow(order: np.ndarray, rate: float, seed: int, *, steps: int, batch: int, points: int) -> list[float]:
     """Train on the chunks `order` (steps * batch,) and give the loss on held-out chunks, `points` times."""
     data, _, held = chunks()
-    return follow_many(data, order, rate, seed, [held], steps, batch, points)[0].tolist()
+    return follow_many(data, order.reshape(steps, batch).__getitem__, rate, seed, [held], steps, points)[0].tolist()
 
 
 def follow_many(
-    data: np.ndarray, order, rate: float, seed: int, held: list, steps: int, batch: int, points: int, hear=None
+    data: np.ndarray, batches, rate: float, seed: int, held: list, steps: int, points: int, hear=lambda share: None
 ) -> np.ndarray:
-    """(sets, points) losses on several held-out sets while training on the chunks of `data` that `order`, an array or a
-    function of the step, names; `hear` is told the share of bytes that are guessed at each step."""
+    """(sets, points) losses on several held-out sets while training on the chunks of `data` that `batches`, a function
+    of the step, names; `hear` is told the share of bytes that are guessed at each step."""
     import torch
 
     torch.set_num_threads(1)
@@ -92,29 +92,28 @@ def follow_many(
     mask = torch.nn.Transformer.generate_square_subsequent_mask(LENGTH)
     optimizer = torch.optim.AdamW(net.parameters(), rate)
 
-    def logits_of(x):
-        hidden = net["bytes"](x[:, :-1]) + net["places"](torch.arange(LENGTH))
-        return net["out"](net["layers"](hidden, mask=mask, is_causal=True)).flatten(0, 1)
-
-    def loss_of(rows: np.ndarray):
+    def answered(rows: np.ndarray):
+        """Logits, and the bytes that come."""
         x = torch.as_tensor(rows.astype(np.int64))
-        logits, wanted = logits_of(x), x[:, 1:].flatten()
-        if hear is not None and torch.is_grad_enabled():
-            hear((logits.argmax(1) == wanted).float().mean().item())
-        return torch.nn.functional.cross_entropy(logits, wanted)
+        hidden = net["bytes"](x[:, :-1]) + net["places"](torch.arange(LENGTH))
+        return net["out"](net["layers"](hidden, mask=mask, is_causal=True)).flatten(0, 1), x[:, 1:].flatten()
 
     curve = []
     for step in range(steps):
         for group in optimizer.param_groups:
             group["lr"] = rate * min(1, (step + 1) / 50) * (1 - step / steps)
-        rows = order(step) if callable(order) else order[step * batch : (step + 1) * batch]
-        loss = loss_of(data[rows])
+        logits, wanted = answered(data[batches(step)])
+        loss = torch.nn.functional.cross_entropy(logits, wanted)
+        hear((logits.argmax(1) == wanted).float().mean().item())
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         if (step + 1) % (steps // points) == 0:
             with torch.no_grad():
-                parts = [[loss_of(part).item() for part in np.split(one, 5)] for one in held]
+                parts = [
+                    [torch.nn.functional.cross_entropy(*answered(part)).item() for part in np.split(one, 5)]
+                    for one in held
+                ]
                 curve.append([round(float(np.mean(losses)), 4) for losses in parts])
     return np.array(curve).T
 

@@ -13,7 +13,6 @@ from lopsided.report.words import effect_text, setting_text
 from lopsided.stats.verdict import Claim
 
 WORDS = {"inconclusive": "open"}
-NUMBERS = {12: "Twelve"}
 HEAD = """# Should I shape my data?
 
 {number} questions; the list takes five minutes.
@@ -52,7 +51,7 @@ def write(folder: Path = DOCS) -> None:
     asked = [f"{i + 1}. [{b.question}](#{b.key}) {b.answer}" for i, b in enumerate(BRANCHES)]
     text = "\n".join(
         [
-            HEAD.replace("{number}", NUMBERS[len(BRANCHES)]),
+            HEAD.replace("{number}", str(len(BRANCHES))),
             *asked,
             "",
             *(section(i + 1, branch, claims) for i, branch in enumerate(BRANCHES)),
