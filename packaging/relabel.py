@@ -13,10 +13,8 @@ from typing import Any
 from publish import AT_PAPER_SCALE, RESULTS, counted
 
 from lopsided.claims.counts import counts
-from lopsided.claims.deciding import assumed, papers
+from lopsided.claims.deciding import distance
 from lopsided.claims.recipe import Recipe
-from lopsided.claims.setting import differences
-from lopsided.claims.statement import Own
 from lopsided.core.registry import registered
 from lopsided.report.as_json import as_text
 from lopsided.stats.verdict import NOT_RUN, Claim
@@ -31,22 +29,16 @@ def relabelled(claim: Mapping[str, Any], recipe: Recipe) -> dict[str, Any]:
         print(f"{recipe.name}: no longer claimed: {claim['claim']}")
         return dict(claim)
     said = statement.with_what(NOT_RUN, recipe.name, claim["scale"])
-    new = {**claim, **{word: getattr(said, word) for word in WORDS}}
-    if isinstance(statement.source, Own):
-        new |= {"setting": [], "assumed": []}
-    elif "paper" in recipe.scales:
-        arms = recipe.arms_at(claim["scale"])
-        read = [arms[name] for name in statement.test.reads(arms)]
-        new["assumed"] = list(assumed(recipe.assumptions, read))
-        if claim["scale"] != "paper":
-            new["setting"] = list(
-                _distance(claim["setting"], [asdict(each) for each in differences(read, papers(recipe))])
-            )
+    arms = recipe.arms_at(claim["scale"])
+    now = distance(recipe, statement, [arms[name] for name in statement.test.reads(arms)], claim["scale"])
+    setting = list(_setting(claim["setting"], [asdict(each) for each in now["setting"]])) if now["setting"] else []
+    words = {word: getattr(said, word) for word in WORDS}
+    new = {**claim, **words, "setting": setting, "assumed": list(now["assumed"])}
     # Through JSON, so that tuples are the lists that a file has.
     return json.loads(json.dumps({**new, **Claim.of_json(new).as_json()}))
 
 
-def _distance(said: Sequence[Mapping[str, Any]], planned: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+def _setting(said: Sequence[Mapping[str, Any]], planned: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     """The distance from the paper as the recipe has it now; of what is swept, as it was trained."""
     swept = [each for each in said if each["field"].startswith("optimizer.")]
     yield from (each for each in said if each in swept or each in planned)

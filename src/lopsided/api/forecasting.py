@@ -34,7 +34,7 @@ question: one that is a step further has said nothing yet."""
 
 @dataclass(frozen=True)
 class Forecast:
-    """What other runs say of one that has not learned by `now`.
+    """What other runs of an arm say of a run that has not learned by `now`.
 
     >>> import lopsided as lop, numpy as np
     >>> axis = np.arange(1, 41) * 100

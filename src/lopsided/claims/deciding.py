@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, cast
@@ -108,16 +108,20 @@ def reason_of(found: Decision, at_edge: bool) -> Reason:
 def about(recipe: Recipe, statement: Statement, results: Results) -> dict[str, Any]:
     """How many members of the arms that a claim reads diverged, how far these arms are from the paper's, and what the
     paper does not give (nothing for claims that no paper makes)."""
-    paper, names = papers(recipe), statement.test.reads(results.arms)
+    names = statement.test.reads(results.arms)
+    read = (_planned(recipe, results, name) for name in names)  # looked up only where a paper's arms are there
     diverged = sum(int(results.arms[name].diverged.sum()) for name in names)
+    return distance(recipe, statement, read, results.scale) | {"diverged": diverged}
+
+
+def distance(recipe: Recipe, statement: Statement, read: Iterable[ArmSpec], scale: str) -> dict[str, Any]:
+    """How far the arms `read` by a claim are from the paper's, and what the paper does not give."""
+    paper = papers(recipe)
     if isinstance(statement.source, Own) or not paper.arms:
-        return {"setting": (), "assumed": (), "diverged": diverged}
-    read = [_planned(recipe, results, name) for name in names]
-    return {
-        "setting": () if results.scale == "paper" else differences(read, paper),
-        "assumed": assumed(recipe.assumptions, read),
-        "diverged": diverged,
-    }
+        return {"setting": (), "assumed": ()}
+    read = list(read)
+    setting = () if scale == "paper" else differences(read, paper)
+    return {"setting": setting, "assumed": assumed(recipe.assumptions, read)}
 
 
 def assumed(assumptions: Sequence[Assumption], arms: Sequence[ArmSpec]) -> tuple[str, ...]:

@@ -87,7 +87,8 @@ def samples_for(tokens: float, groups: Groups, shape: Shape, seed: int = 0) -> i
 
 
 def exponent(counts: np.ndarray) -> float:
-    """The alpha of p_r ∝ r^-alpha, r the rank by frequency, that makes these counts (R,) most likely; 0 to 20.
+    """Exponent alpha, 0 to 20, of the power law p_r ∝ r^-alpha (r: rank by frequency) under which the counts (R,) of
+    R skills are most likely.
 
     >>> import lopsided.data as ld
     >>> round(ld.exponent([1200, 600, 400, 300, 240]), 2)

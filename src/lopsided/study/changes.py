@@ -26,13 +26,14 @@ class Change(NamedTuple):
         return self.field.rpartition(".")[2]
 
     def named(self, field: str) -> str:
-        """The change as text, with this name for the field."""
+        """The change as `--set` takes it, with `field` as the name of what is changed."""
         arm = f"{self.arm}: " if self.arm else ""
         return f"{arm}{field}{'*' if self.multiplies else ''}={self.text}"
 
 
 def change_of(override: str) -> Change:
-    """Read a change. (Names of arms hold colons and equality signs, too: `N = 32, lr = 0.5`.)"""
+    """Read a change as `--set` takes it: `[ARM: ]FIELD[*]=VALUE`. (Names of arms hold colons and equality signs, too:
+    `N = 32, lr = 0.5`.)"""
     arm, setting = "", override
     if not CHANGE.match(override):
         found, colon, rest = override.partition(": ")

@@ -107,8 +107,8 @@ def _multiply(data: Any, path: str, text: str) -> None:
 
 
 def require_other_names(recipe: str, coordinates: Collection[str], overrides: Sequence[str]) -> None:
-    """Raise `InputError` for what multiplies a setting that a recipe's arms are named by: names would stay as they
-    were (`lr = 1`, trained at 2)."""
+    """Raise `InputError` for a change like `lr*=2` of a setting that names the recipe's arms: the arm `lr = 1` would
+    keep its name and be trained at 2."""
     for override in overrides:
         change = change_of(override)
         if change.multiplies and change.word in coordinates:
