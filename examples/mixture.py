@@ -113,7 +113,7 @@ def study(train, arms, name: str) -> Study:
     return Study(
         train=train,
         arms=[f"{name}: {arm}" for arm in arms],
-        rates=(0.006, 0.012, 0.024, 0.048),
+        rates=(0.006, 0.012, 0.024, 0.048, 0.096, 0.19),
         choose=range(100, 102),
         judge=range(6),
         axis=np.arange(1, POINTS + 1) * (steps // POINTS) * BATCH,

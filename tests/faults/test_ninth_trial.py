@@ -1,6 +1,7 @@
 """What a ninth newcomer found, with the pages alone."""
 
 import json
+import shlex
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -12,7 +13,9 @@ import lopsided.data as ld
 from lopsided.cli import main
 from lopsided.core.arms import arm
 from lopsided.core.errors import InputError
+from lopsided.explore import selection
 from lopsided.explore.curves import pooled
+from lopsided.explore.folder import Folder
 from lopsided.store.parts import Store
 from lopsided.study.before import replaces
 from lopsided.study.manifest import recorded
@@ -134,3 +137,24 @@ def test_seeds_that_a_program_adds_to_a_runs_own_specs_are_shown(tmp_path, capsy
     store = Store(tmp_path)
     (row,) = arm_rows(store, recorded(store))
     assert [row.has(seed) for seed in (0, 1, 99, 100, 102, 103)] == [False, False, False, True, True, False]
+
+
+def test_the_explorer_draws_seeds_that_a_program_added(tmp_path, capsys):
+    """A tenth trial: they were in `status` and `load`, and in no picture."""
+    recipe = small_recipe("added", lambda scale: [arm(spec(0.5), data="a")], [])
+    RecipeRun(recipe, "laptop", recipe.specs("laptop"), 2).train(Store(tmp_path))
+    lop.run(spec(0.5), seeds=range(100, 103), out=tmp_path)
+    lop.run(spec(0.25), seeds=2, out=tmp_path)
+    folder = Folder(tmp_path)
+    folder.mirror.refresh()
+    folder.start()
+    run = folder.runs[OTHERS]
+    chosen = selection.choose(run, "test/accuracy", {})
+    drawn = {each.arm.digest: each.seeds.tolist() for each in folder.reader.curves(chosen.arms, "test/accuracy")}
+    assert sorted(drawn.values()) == [[0, 1], [100, 101, 102]]
+    lines = selection.csv(folder.mirror, chosen).splitlines()
+    with pytest.raises(SystemExit):
+        main([*shlex.split(selection.command(chosen, tmp_path))[1:], "--json"])
+    asked = json.loads(capsys.readouterr().out)
+    assert len(asked["rows"]) == len(lines) - 1
+    folder.close()

@@ -85,6 +85,7 @@ def test_a_run_whose_neighbours_are_cut_off_is_not_finished(tmp_path, capsys, mo
     cut = command(capsys, "run", "mine.py", "--seeds", 1, "--neighbours", 1, "--for", "3s", "--json")
     assert len(asked) == 1  # nothing of the run itself was missing
     assert not json.loads(cut.out)["finished"]
+    assert json.loads(cut.out)["trained"] == 0
     assert "3s are over" in cut.err
 
 

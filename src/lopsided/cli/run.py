@@ -200,6 +200,7 @@ def _one(
     for said in filter(None, (tested_before(asked, store) if until is None else "", replaces(asked, store))):
         tell(said)
     log = folder_in(store.root, "logs") / f"{asked.label}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
+    before = _complete(store, [asked, *around])
     with (
         stop_on_signals() as stop,
         stopped_after(seconds, stop) as over,
@@ -237,11 +238,17 @@ def _one(
         "out": str(store.root.absolute()),
         "report": str(page.absolute()) if page else None,
         "finished": done is not None,
-        "trained": done.trained if done else None,
+        "trained": done.trained if done else _complete(store, [asked, *around]) - before,
         "seeds": found.seeds,
         "arms": arms,
         "claims": [c.as_json() for c in claims],
     }
+
+
+def _complete(store: Store, runs: Sequence[RecipeRun]) -> int:
+    """How many complete members the specs of these runs have."""
+    specs = {spec.content_hash() for run in runs for spec in run.arms.values()}
+    return sum(spec in specs for spec, _ in store.survey_new().complete)
 
 
 def execution_of(devices_per_member: int) -> Execution:

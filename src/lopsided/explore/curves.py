@@ -72,7 +72,7 @@ def of_run(arm: Placed, rows: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarr
     """The rows of the seeds that the arm's run has: another run of the same specs may have more."""
     if arm.seeds is None:
         return rows
-    own = rows["seed"] < arm.seeds
+    own = np.isin(rows["seed"], np.asarray(arm.seeds))
     return {name: column[own] for name, column in rows.items()}
 
 

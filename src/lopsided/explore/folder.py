@@ -103,6 +103,8 @@ class Folder:
         else:
             manifests = self._manifests[1]
         found = [of_manifest(each) for each in reversed(manifests)]
-        rest = of_others(self.store.index.specs, found, (spec for spec, _, _ in self.mirror.members()))
+        taken = {member for each in members_of(self.store, manifests).values() for member in each}
+        there = {(spec, seed) for spec, seed, _ in self.mirror.members()}
+        rest = of_others(self.store.index.specs, found, there - taken)
         self._runs = {run.label: run for run in [*found, *([rest] if rest else [])]}
         self._manifests = key, manifests

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from lopsided.core.arms import LEARNED_ACCURACY
+from lopsided.store.survey import MemberId
 from lopsided.study.catalog import catalog
 from lopsided.study.manifest import Manifest
 from lopsided.study.others import OTHERS, others
@@ -20,9 +21,9 @@ class Placed(NamedTuple):
     spec: Mapping[str, Any]
     """The spec as JSON."""
     at: Mapping[str, Any]
-    seeds: int | None = None
-    """How many seeds the run has, numbered from 0; other runs in the folder may have more of the same spec. None: take
-    every seed in the folder."""
+    seeds: Sequence[int] | None = None
+    """The seeds that the run has: another run in the folder may have more of the same spec. None: every seed that is
+    there."""
 
 
 class Run(NamedTuple):
@@ -57,8 +58,9 @@ def text_of(value: Any) -> Any:
 def of_manifest(manifest: Manifest) -> Run:
     """A recipe's run. Its own coordinates where every arm has them, else the settings that differ."""
     named = all(arm.at is not None for arm in manifest.arms.values())
+    run_seeds = range(manifest.seeds)
     arms = [
-        Placed(name, arm.hash, arm.spec, arm.at if named and arm.at is not None else arm.coordinates, manifest.seeds)
+        Placed(name, arm.hash, arm.spec, arm.at if named and arm.at is not None else arm.coordinates, run_seeds)
         for name, arm in manifest.arms.items()
     ]
     known = {row["name"]: row for row in catalog()}.get(manifest.recipe, {})
@@ -66,8 +68,15 @@ def of_manifest(manifest: Manifest) -> Run:
     return Run(manifest.label, manifest.recipe, manifest.scale, tuple(arms), metric, threshold, manifest.title)
 
 
-def of_others(specs: Mapping[str, str], known: Iterable[Run], members: Iterable[str]) -> Run | None:
-    """The run of specs (canonical JSON by content hash) that have members and belong to no other run."""
-    taken = {arm.digest for run in known for arm in run.arms}
-    arms = [Placed(*arm) for arm in others(specs, taken, members)]
+def of_others(specs: Mapping[str, str], known: Iterable[Run], members: Iterable[MemberId]) -> Run | None:
+    """The run of `members` that belong to no `known` run; `specs` is canonical JSON by content hash. Of a known run's
+    own spec the arm has the seeds of these members, of every other spec whatever there is."""
+    seeds: dict[str, list[int]] = {}
+    for digest, seed in members:
+        seeds.setdefault(digest, []).append(seed)
+    shared = {arm.digest for run in known for arm in run.arms}
+    arms = [
+        Placed(*arm, tuple(sorted(seeds[arm.digest])) if arm.digest in shared else None)
+        for arm in others(specs, (), seeds)
+    ]
     return Run(OTHERS, OTHERS, "", tuple(arms), "test/accuracy", LEARNED_ACCURACY) if arms else None
