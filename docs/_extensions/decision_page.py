@@ -38,7 +38,7 @@ with the word that it is not decided.
 - **One skill a row, and no plateau.** The nearest that we have is text: [source code by module](stdlib-text.md), and
   [docstrings by skills that were found](discovered-text.md).
 - **Rare data that repeat.** A trial at 2 % of the samples repeats rare rows 50 times less often.
-  [Two sources of text](mixture.md): such trials choose another share than the one that is best.
+  [Two sources of text](mixture.md): such trials do not see that a half is too much.
   [`ld.proxy`](your-data.md#shapes) makes one that repeats them as the whole run will.
 """
 
