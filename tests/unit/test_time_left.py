@@ -29,6 +29,26 @@ def test_a_job_that_is_slower_than_the_others_is_judged_by_its_own_speed():
     assert left.after(members, steps // 2, 0).seconds == pytest.approx(2.5 * 11 / 10.5)
 
 
+def test_time_of_a_flow_is_judged_by_evaluations():
+    """Evaluated at 10, 100, ... 10^8 a flow was "0 % done, about 57,792 h left" when half of it was done."""
+    flow = {
+        "task": {"name": "k-composition", "d": 8, "k": 2},
+        "model": {"name": "product"},
+        "plan": {"name": "population", "dynamics": "flow"},
+        "optimizer": {"name": "sgd", "lr": 1.0},
+        "loss": "square",
+        "steps": 10**8,
+        "evaluation": {"every": 10, "per_decade": 1},
+    }
+    members = wanted_members([Spec.parse(flow)], 2)
+    assert effort(members, 10_000) == pytest.approx(effort(members) / 2)  # the fourth of eight
+    left = TimeLeft(members)
+    left.look(0.0, 0, 1)
+    left.in_hand = (SimpleNamespace(seconds=20.0), 0.0)
+    assert left.after(members, 10_000, 0) == pytest.approx((0.5, 20))
+    assert left.after(members, 9, 0).seconds is None  # nothing is known before the first evaluation
+
+
 def test_processes_share_what_is_left():
     """`status` said twice what the command line's own clock did when two workers trained: each counted all jobs as its
     own, those that the other one had in hand as well."""

@@ -76,7 +76,7 @@ def work_of(spec: Spec) -> Work | None:
         values=len(values),
         state=tree_bytes(state),
         temporary=int(memory.temp_size_in_bytes),
-        adaptive=_adaptive(spec),
+        adaptive=is_adaptive(spec),
     )
 
 
@@ -84,7 +84,7 @@ def per_member(spec: Spec) -> PerMember | None:
     """None where nothing is trained, or where the number of steps is the method's own choice (gradient flow). Takes 0.3
     to 4 s: the program is lowered with its layers written out."""
     whole = program_of(spec, IN_ONE_PIECE)
-    return None if whole is None or _adaptive(spec) else _counted(whole)
+    return None if whole is None or is_adaptive(spec) else _counted(whole)
 
 
 def _counted(whole: Program) -> PerMember:
@@ -93,7 +93,8 @@ def _counted(whole: Program) -> PerMember:
         return PerMember(operations(lowered(whole)), operations(evaluation))
 
 
-def _adaptive(spec: Spec) -> bool:
+def is_adaptive(spec: Spec) -> bool:
+    """Whether a step of the spec is a unit of time, for which an integrator takes as many steps as it needs."""
     return isinstance(spec.plan, Population) and spec.plan.dynamics == "flow"
 
 

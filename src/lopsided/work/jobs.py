@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 from lopsided.core.engine import Member
 from lopsided.core.registry import engine_of
 from lopsided.core.shapes import Tokens, Vectors
 from lopsided.core.spec import Spec
 from lopsided.engines.members import program_key
-from lopsided.engines.work import program_of
+from lopsided.engines.work import is_adaptive, program_of
 from lopsided.work.rows import member_id
+
+STEPS_OF_A_STRETCH = 100
+"""Steps that an adaptive integrator takes between two evaluations: a guess, which weighs such jobs against others."""
 
 
 def wanted_members(specs: Sequence[Spec], seeds: int | Sequence[int]) -> list[Member]:
@@ -39,7 +44,8 @@ def cut(members: Sequence[Member], size: int | None = None) -> list[list[Member]
 
 def effort(members: Sequence[Member], steps: int | None = None) -> float:
     """What the time left is judged by: parameters x positions x samples (or steps, where a plan draws no samples) of
-    the members' first `steps` steps, to which operations are proportional. Predictions take none."""
+    the members' first `steps` steps, to which operations are proportional. Where an integrator chooses its steps, each
+    stretch between evaluations counts alike. Predictions take none."""
     by_spec = Counter(id(m.spec) for m in members)
     specs = {id(m.spec): m.spec for m in members}
     return float(sum(by_spec[i] * _effort(spec, spec.steps if steps is None else steps) for i, spec in specs.items()))
@@ -49,5 +55,12 @@ def _effort(spec: Spec, steps: int) -> float:
     program = program_of(spec)
     if program is None:
         return 0.0
+    if is_adaptive(spec):
+        return program.parameters * STEPS_OF_A_STRETCH * bisect_right(_points(spec), steps)
     positions = spec.task.inputs.length if isinstance(spec.task.inputs, (Tokens, Vectors)) else 1
     return program.parameters * positions * (spec.plan.seen(steps) or steps)
+
+
+@lru_cache(maxsize=1024)
+def _points(spec: Spec) -> list[int]:
+    return spec.evaluation.points(spec.steps)

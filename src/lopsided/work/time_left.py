@@ -52,7 +52,8 @@ class TimeLeft:
 
     def after(self, members: Sequence[Member], step: int, first: int) -> Left:
         """What is left when `members`, the job in hand, are at `step`, having begun at `first`."""
-        now, rest_of_job = effort(members, step - first), effort(members) - effort(members, step)
+        there = effort(members, step)
+        now, rest_of_job = there - effort(members, first), effort(members) - there
         own, spent = self.own_effort + now, self._computing() - self.computing
         elsewhere = max(self.backlog - (self.processes - 1) * now, 0.0)  # others have done as much in the meantime
         done = 1 - (elsewhere + rest_of_job) / max(self.all_effort, 1)

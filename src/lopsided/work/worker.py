@@ -229,7 +229,7 @@ class _Work:
         self.time.begin(engine, time.perf_counter() - began)
         with Commits(self.store, members, self.execution, holder, codes) as commits:
             diverged = self._to_the_end(members, engine, commits, clock, committed, parent)
-        self.time.end(effort(members, engine.spec.steps - first))
+        self.time.end(effort(members, engine.spec.steps) - effort(members, first))
         if self.stop.is_set():
             raise Stopped
         return diverged
