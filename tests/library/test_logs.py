@@ -61,9 +61,11 @@ def test_what_the_tool_was_told_is_read(name):
         if name == "plain/*.jsonl" and (run.arm, run.seed) == ("slow", 1):
             expected[3:] = [math.nan] * 2
         np.testing.assert_allclose(points.value, expected, rtol=1e-3 if "log" in name else 1e-6)
-    assert runs.compare("slow", "fast", metric).faster(at=2.0).effect == pytest.approx(
-        2.3 if "json" in name else 2.228, abs=1.1
-    )
+    effect = runs.compare("slow", "fast", metric).faster(at=2.0).effect
+    if name == "plain/*.jsonl":  # a run diverged, and two runs of each side bound nothing
+        assert effect is None
+    else:
+        assert effect == pytest.approx(2.228, abs=1.1)
 
 
 def test_seconds_are_read_where_the_log_has_them():

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lopsided.api.curves import Curves, Ends, Ragged, direction_of, matched, ragged, require_told, values_of
-from lopsided.api.ends import REMEDY, copies, of_uneven_ends, same_runs, uneven
+from lopsided.api.ends import REMEDY, copies, cut_short, of_uneven_ends, same_runs, uneven
+from lopsided.api.evaluated import evaluated_alike
 from lopsided.api.reaching import reaches
 from lopsided.api.scales import require_above, require_one_scale, require_scale
 from lopsided.api.verdict import Verdict
@@ -142,8 +143,9 @@ class Comparison:
         probably another one."""
         arms = self.baseline, self.candidate
         require_scale(at, self.metric, arms)
+        tracks = evaluated_alike(self.baseline, self.candidate)[0]
         found = [
-            crossings(arm.tracks, at, self.falling, self.held, where) for arm, where in zip(arms, between, strict=True)
+            crossings(each, at, self.falling, self.held, where) for each, where in zip(tracks, between, strict=True)
         ]
         for arm, times in zip(arms, found, strict=True):
             if ((times.time <= 0) & ~times.censored).any():
@@ -185,18 +187,9 @@ class Comparison:
         unit = f"{found.unit}, {self.baseline.name} / {self.candidate.name}"
         known = not any(each.censored.any() for each in times)
         logs = [np.log(each.time) for each in times] if known else ()
-        return self._verdict(said, found._replace(unit=unit), logs, self._cut(*times))
-
-    def _cut(self, one: Times, two: Times) -> tuple[str, ...]:
-        """Which pairs tell nothing because a run ended before the other side was there, in words."""
-        if not self.paired:
-            return ()
-        open_ = (one.censored & (one.time < two.time)) | (two.censored & (two.time < one.time))
-        if not open_.any():
-            return ()
-        which = ", ".join(str((self.baseline.seeds or range(len(open_)))[i]) for i in np.flatnonzero(open_)[:4])
-        said = f"in {int(open_.sum())} of {len(open_)} pairs a run ended before it could be known which side is faster"
-        return (f"{said} (seeds {which}{', …' if open_.sum() > 4 else ''}): each counts against either side",)
+        notes = cut_short(self.baseline, self.candidate, times, self.paired)
+        alike = evaluated_alike(self.baseline, self.candidate)[1]
+        return self._verdict(said, found._replace(unit=unit), logs, (*notes, *filter(None, [alike])))
 
     def _verdict(
         self, said: str, found: Decision, values: Sequence[np.ndarray], notes: tuple[str, ...] = ()

@@ -8,6 +8,8 @@ import numpy as np
 
 from lopsided.api.curves import WHOLE, Ragged
 from lopsided.core.telling import counted
+from lopsided.stats.followed import dropped
+from lopsided.stats.times import Times
 from lopsided.stats.verdict import Decision
 
 REMEDY = "ask for a goal (at), leave short runs out, or say that a rule of their own ended them (ends: own)"
@@ -54,3 +56,22 @@ def same_runs(baseline: Ragged, candidate: Ragged) -> str:
         np.array_equal(a.axis, b.axis) and np.array_equal(a.value, b.value) for a, b in pairs
     )
     return "the runs of both sides are the same, value for value" if same else ""
+
+
+def cut_short(baseline: Ragged, candidate: Ragged, times: tuple[Times, Times], paired: bool) -> tuple[str, ...]:
+    """Which pairs, or runs, tell nothing because a run ended before the other side was there, in words."""
+    if not paired:
+        gone = [(arm, dropped(found)) for arm, found in zip((baseline, candidate), times, strict=True)]
+        return tuple(
+            f"{int(of.sum())} of {len(of)} runs of {arm.name} ended long before the others and were not there: what "
+            "they would have done counts against either side"
+            for arm, of in gone
+            if of.any()
+        )
+    one, two = times
+    open_ = (one.censored & (one.time < two.time)) | (two.censored & (two.time < one.time))
+    if not open_.any():
+        return ()
+    which = ", ".join(str((baseline.seeds or range(len(open_)))[i]) for i in np.flatnonzero(open_)[:4])
+    said = f"in {int(open_.sum())} of {len(open_)} pairs a run ended before it could be known which side is faster"
+    return (f"{said} (seeds {which}{', …' if open_.sum() > 4 else ''}): each counts against either side",)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -36,9 +36,10 @@ class Judged(NamedTuple):
     verdicts: dict[str, Verdict]
 
 
-def metric_of(runs: Runs, asked: str | None) -> str:
-    """The metric that was asked for, or the only one. Raises `InputError` where there are several."""
-    names = runs.metrics
+def metric_of(runs: Runs, asked: str | None, swept: Sequence[str] = ()) -> str:
+    """The metric that was asked for, or the only one beside settings that are `swept`. Raises `InputError` where there
+    are several."""
+    names = [name for name in runs.metrics if asked is not None or name not in swept] or runs.metrics
     if asked is not None:
         if asked not in names:
             raise unknown("metric", asked, names)

@@ -105,7 +105,9 @@ def _files(paths: str | Path | Iterable[str | Path], text: bool) -> list[Path]:
     for each in given:
         at = Path(each)
         if at.is_dir():
-            inside = _inside(at)
+            inside = [path for kind in TEXT for path in sorted(at.rglob(kind))] if text else _inside(at)
+            if not inside and text:
+                raise InputError(f"{at}: holds no {', '.join(TEXT)}; name its files by a pattern, {str(at / '*')!r}")
             if not inside:
                 weights = [path for kind in CHECKPOINTS for path in at.rglob(kind)]
                 what = f"holds checkpoints ({weights[0].name}), and no log" if weights else "holds no log"
@@ -120,6 +122,10 @@ def _files(paths: str | Path | Iterable[str | Path], text: bool) -> list[Path]:
             found += [path for path in matched if path.is_file() or mlflow_files.is_run(path)]
     latest = _latest_states(found)
     return [path for path in dict.fromkeys(found) if path.name != "trainer_state.json" or path in latest]
+
+
+TEXT = ("*.log", "*.txt", "*.out", "*.err")
+"""Files of a folder that are read as text with `pattern=`."""
 
 
 def _inside(folder: Path) -> list[Path]:

@@ -21,6 +21,7 @@ from lopsided.store.paths import folder_in
 from lopsided.study.others import OTHERS, OtherArm, with_seeds
 from lopsided.study.own_code import mixed_text, warn_of_older_rows
 from lopsided.work import worker
+from lopsided.work.signals import committed_on_signals
 
 FOLDER = "lopsided-runs"
 
@@ -36,8 +37,9 @@ def run(
     """Train every arm on every seed, unless the folder `out` holds it already, and read the results.
 
     `arms`: specs by name, or one spec; `seeds`: how many (0, 1, ...) or which; `progress`: show lines on stderr (left
-    out: where somebody looks, in a terminal or a notebook). A run that was stopped goes on where it was when it is
-    called again. Raises `InputError` for bad arms, or for a folder that cannot be used.
+    out: where somebody looks, in a terminal or a notebook). A run that was stopped
+    goes on where it was when it is called again: the first Ctrl-C or SIGTERM commits what is computed. Raises
+    `InputError` for bad arms, or for a folder that cannot be used.
 
     >>> import lopsided as lop, tempfile
     >>> spec = lop.Spec(task=lop.tasks.SparseParity(d=6, k=2), model=lop.models.MLP(width=8),
@@ -52,16 +54,17 @@ def run(
     store = out if isinstance(out, Store) else Store(out)
     specs = list(named.values())
     warn_of_older_rows(specs, store, _each(seeds))
-    if _somebody_looks() if progress is None else progress:
-        from lopsided.report.live import Display, Screen
+    with committed_on_signals() as stop:
+        if _somebody_looks() if progress is None else progress:
+            from lopsided.report.live import Display, Screen
 
-        store.require_writable()
-        log = folder_in(store.root, "logs") / f"library-{time.strftime('%Y%m%d-%H%M%S')}.log"
-        hashes = {name: spec.content_hash() for name, spec in named.items()}
-        with Display(Screen(), lambda: hashes, "test/accuracy", log) as display:
-            worker.run(specs, seeds, store, display, execution)
-    else:
-        worker.run(specs, seeds, store, None, execution)
+            store.require_writable()
+            log = folder_in(store.root, "logs") / f"library-{time.strftime('%Y%m%d-%H%M%S')}.log"
+            hashes = {name: spec.content_hash() for name, spec in named.items()}
+            with Display(Screen(), lambda: hashes, "test/accuracy", log) as display:
+                worker.run(specs, seeds, store, display, execution, stop)
+        else:
+            worker.run(specs, seeds, store, None, execution, stop)
     return load(named, seeds, store)
 
 

@@ -100,7 +100,7 @@ def report(
     directory = chosen(directory, out)
     from lopsided.study.checking import found_in, interim
     from lopsided.study.manifest import recorded as manifests
-    from lopsided.study.others import OTHERS, members, members_of
+    from lopsided.study.others import OTHERS, WHOSE, members, members_of
     from lopsided.study.remembered import recorded, unreadable
     from lopsided.study.reports import write_report
 
@@ -127,10 +127,7 @@ def report(
         )
     print(write_report(store, runs, page))
     if others := members(store, members_of(store, known)).get(OTHERS):
-        tell(
-            f"{len(others)} members of no recorded run (of Python, or of a file that was edited since) are not on the "
-            f"page; lop.load(FOLDER, recipe={OTHERS!r}) has them"
-        )
+        tell(f"{len(others)} {WHOSE} are not on the page; lop.load(FOLDER, recipe={OTHERS!r}) has them")
 
 
 @app.command

@@ -154,7 +154,7 @@ def _where(run: Manifest, store: Store, known: set[str]) -> str:
 
 def _say_others(manifests: Sequence[Manifest], known: set[str], store: Store) -> None:
     """Say what else the folder has: runs that are not finished, that were changed by hand, that came from files."""
-    from lopsided.study.others import OTHERS, members, members_of
+    from lopsided.study.others import OTHERS, WHOSE, members, members_of
 
     complete = store.complete()
     for each in manifests:
@@ -171,8 +171,7 @@ def _say_others(manifests: Sequence[Manifest], known: set[str], store: Store) ->
     if len(own) > len(recipes):
         print(f"{len(own) - len(recipes)} specs, which make no claims; `lopsided report` shows their curves")
     if others := members(store, members_of(store, manifests)).get(OTHERS):
-        said = "members of no recorded run (of Python, or of a file that was edited since)"
-        print(f"{len(others)} {said}; lop.load(FOLDER, recipe={OTHERS!r}) has them")
+        print(f"{len(others)} {WHOSE}; lop.load(FOLDER, recipe={OTHERS!r}) has them")
 
 
 def diff(recipe: str, *, scale: str = "laptop", as_json: Json = False) -> None:

@@ -114,7 +114,7 @@ def compare(
         ends=ends,
         falling=falling,
     )
-    chosen = metric_of(runs, metric)
+    chosen = metric_of(runs, metric, sweep or ())
     if sweep:
         runs = runs.best(sweep, chosen, at, axis)
     data, verdicts = judged(runs, Question(chosen, at, axis, baseline, target, between, rank, plan, looks))

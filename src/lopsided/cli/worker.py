@@ -73,5 +73,7 @@ def worker(
             print(f"{as_worker(store, asked, duration(idle, '--idle'))} members trained")
         except Stopped:
             print("stopped; everything computed is committed")
-            if read(store):  # stopped by a signal, with work left: an engine may start another one
+            if Stopped.by_signal:  # with work left or while it waited for some: an engine may start another one
+                sys.exit(Stopped.exit_code)
+            if read(store):  # at an order's deadline, with others left
                 sys.exit(STOPPED)

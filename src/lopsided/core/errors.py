@@ -40,6 +40,8 @@ class Stopped(Exception):
 
     exit_code: ClassVar[int] = 130
     """Exit code of a process that stops so: 128 and the number of the signal that asked, which `work.signals` adds."""
+    by_signal: ClassVar[bool] = False
+    """Whether a signal asked."""
 
 
 def unknown(what: str, name: object, valid: Iterable[str]) -> InputError:

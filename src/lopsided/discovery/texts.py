@@ -69,11 +69,12 @@ def looked_through(texts: Iterable[str]) -> Texts:
     for text in texts:
         if not isinstance(text, str):
             raise InputError(f"texts: row {number:,} is a {type(text).__name__}, not a text")
-        seen.append(hash(re.sub(r"[\d\s]+", " ", text).strip().lower()))
+        if text.strip():
+            seen.append(hash(re.sub(r"[\d\s]+", " ", text).strip().lower()))
         number, empty = number + 1, empty and not text.strip()
     if empty:
         raise InputError("texts: all of them are empty")
-    return Texts(texts, number, number - len(np.unique(np.frombuffer(seen, np.int64))))
+    return Texts(texts, number, len(seen) - len(np.unique(np.frombuffer(seen, np.int64))))
 
 
 def of_texts(texts: Texts, seed: int) -> Points:

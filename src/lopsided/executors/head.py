@@ -33,7 +33,8 @@ class Wanted:
     def __init__(self, request: Request):
         self.store, self.progress, self._began = request.store, request.progress, time.perf_counter()
         self.members = wanted_members(request.specs, request.seeds)
-        self.names = {member_id(m) for m in self.members}
+        self.steps = {member_id(m): m.spec.steps for m in self.members}
+        self.names = set(self.steps)
         self.first = len(self.missing())
         """How many were missing at the beginning."""
         self._open = self.first - self._half_done(self.missing())
@@ -53,12 +54,13 @@ class Wanted:
         self.progress(Progress(0, 0, (), None, seconds, 1 - open_ / len(self.names), left))
 
     def _half_done(self, missing: set[MemberId]) -> float:
-        """How many members' worth of steps the workers have made of those that they have under way."""
-        under_way = [lease for lease in Leases(self.store.root).all() if lease.alive and lease.steps > 0]
-        return sum(
-            len(missing.intersection(lease.members)) * min(max(lease.step / lease.steps, 0.0), 1.0)
-            for lease in under_way
-        )
+        """How many members' worth of steps are made of those that are missing: under way, or committed, also by an
+        earlier command, so that nothing of before counts as made now."""
+        made = {name: step for name, step in self.store.survey_new().half_done.items() if name in missing}
+        for lease in Leases(self.store.root).all():
+            if lease.alive:
+                made |= {name: max(lease.step, made.get(name, 0)) for name in missing.intersection(lease.members)}
+        return sum(min(max(step / self.steps[name], 0.0), 1.0) for name, step in made.items())
 
     def done(self) -> Done:
         """What was trained, at the end."""

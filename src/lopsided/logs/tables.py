@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +72,7 @@ def logs_of(
         label = str(key[0]) if apart else "-".join([path.stem, *map(str, key)])
         found.append(Log(path, f"{label}{number}", curves, own, step))
     if not any(log.metrics for log in found):
-        raise InputError(f"{path}: has no column of numbers beside {step!r}")
+        raise InputError(f"{path}: has no column of numbers beside {step!r}{_nearly(columns, known)}")
     return found
 
 
@@ -103,8 +103,8 @@ counter began again."""
 
 
 def _points(steps: Any, values: Any, seconds: Any, metric: str, path: Path, notes: list[str]) -> Points:
-    """With rising steps: a step that comes again is of a log that was resumed, and its later value counts. Raises
-    `InputError` where the first step comes again: then these are several runs."""
+    """With rising steps. A log that was resumed goes back: what it had from there on was of the attempt before, and is
+    dropped. Raises `InputError` where the first step comes again: then these are several runs."""
     if len(steps) > 1 and (np.diff(steps) <= 0).any():
         again = int((steps == steps[0]).sum())
         if again > 1:
@@ -120,13 +120,29 @@ def _points(steps: Any, values: Any, seconds: Any, metric: str, path: Path, note
                 f"{path}: {metric} is at step {back:g} after {after:g}: a counter that began again, or several runs. "
                 "Name the column that tells them apart (run=, seed=), or one that counts on (step=)"
             )
-        last = {float(step): i for i, step in enumerate(steps)}
-        keep = np.array([last[step] for step in sorted(last)])
+        keep = _kept(steps)
         if len(keep) < len(steps):
-            notes.append(f"{path.name}: {metric} goes back in steps, as a resumed log does; the later values count")
+            gone = "what the attempt before had from there on is dropped"
+            notes.append(f"{path.name}: {metric} goes back in steps, as a resumed log does; {gone}")
         steps, values = steps[keep], values[keep]
         seconds = None if seconds is None else seconds[keep]
     return Points(np.asarray(steps, float), np.asarray(values, float), seconds)
+
+
+def _kept(steps: np.ndarray) -> np.ndarray:
+    """The rows that count, by rising step. A row that lies before a single earlier one was written late: that is no
+    resumed log, and both count."""
+    kept: list[int] = []
+    for i, step in enumerate(steps):
+        after = [j for j in kept[-2:] if steps[j] >= step]
+        if len(after) > 1 or (after and steps[after[-1]] == step):
+            while kept and steps[kept[-1]] >= step:
+                kept.pop()
+        elif after:
+            kept.insert(len(kept) - 1, i)
+            continue
+        kept.append(i)
+    return np.array(kept)
 
 
 def _since(seconds: np.ndarray) -> np.ndarray:
@@ -140,6 +156,16 @@ def _required(column: Sequence[Any], name: str, path: Path) -> np.ndarray:
         bad = next((i for i, cell in enumerate(column) if _number(cell) is None and cell not in (None, "")), 0)
         raise InputError(f"{path}, row {bad + 1}: {name} = {column[bad]!r} is no number")
     return found
+
+
+def _nearly(columns: Mapping[str, Sequence[Any]], known: Container[str | None]) -> str:
+    """The first cell that is no number of a column whose first one is, in words."""
+    for name, column in columns.items():
+        cells = [(i, cell) for i, cell in enumerate(column) if cell not in (None, "")]
+        if name not in known and cells and _number(cells[0][1]) is not None:
+            i, bad = next((i, cell) for i, cell in cells if _number(cell) is None)
+            return f": {name!r} has {str(bad)[:40]!r} in row {i + 1}"
+    return ""
 
 
 def _numbers(column: Sequence[Any]) -> np.ndarray | None:

@@ -13,6 +13,7 @@ import numpy as np
 import scipy
 
 from lopsided.stats import unpaired
+from lopsided.stats.followed import worst_cases
 from lopsided.stats.signflip import (
     FEWEST,
     SEED,
@@ -81,21 +82,39 @@ def compare_times(slow: Times, fast: Times, null: float = 1.0, level: float = 0.
         )
     slow, fast = _positive(slow, fast)
     logs = Times(np.log(slow.time), slow.censored), Times(np.log(fast.time), fast.censored)
-    tails, test = sign_flip(_followed(*logs, float(np.log(null)))), "sign flips of within-seed log ratios"
+    test = "sign flips of within-seed log ratios"
     if not (slow.censored.any() or fast.censored.any()):
         ratios = logs[0].time - logs[1].time
         low, high = centre_interval(ratios, level)
-        effect = float(ratios.mean())
+        effect, tails = float(ratios.mean()), sign_flip(ratios - float(np.log(null)))
     else:
-        times = np.concatenate([t.time for t in logs])
-        span = float(np.ptp(times)) + 1.0
-        low, high = inverted(lambda c: _followed(*logs, c), -span, span, level)
-        effect = _quoted(slow, fast, root(lambda c: _followed(*logs, c), -span, span), low, high)
-        second, said = _trimmed_means_agree(*logs, float(np.log(null)))
-        tails = Tails(max(tails.above, second.above), max(tails.below, second.below))
-        test = f"{test}, and {said}"
+        found = [_of_cut_ratios(*arms, float(np.log(null)), level) for arms in worst_cases(*logs)]
+        (low, _), (_, high) = found[0].interval, found[-1].interval
+        effect = _quoted(slow, fast, float(np.mean([each.estimate for each in found])), low, high)
+        tails = Tails(found[0].tails.above, found[-1].tails.below)
+        test = f"{test}, and {found[0].said}"
     effect, low, high = (float(np.exp(v)) for v in (effect, low, high))
     return Comparison(effect, low, high, tails, "within-seed ratio of", test, True)
+
+
+class _Cut(NamedTuple):
+    """What log ratios that are cut at a budget say."""
+
+    estimate: float
+    interval: tuple[float, float]
+    tails: Tails
+    said: str
+    """The second test, in words."""
+
+
+def _of_cut_ratios(slow: Times, fast: Times, null: float, level: float) -> _Cut:
+    """The mean log ratio of log times, some of them censored, against `null`."""
+    span = float(np.ptp(np.concatenate([slow.time, fast.time]))) + 1.0
+    interval = inverted(lambda c: _followed(slow, fast, c), -span, span, level)
+    first = sign_flip(_followed(slow, fast, null))
+    second, said = _trimmed_means_agree(slow, fast, null)
+    tails = Tails(max(first.above, second.above), max(first.below, second.below))
+    return _Cut(root(lambda c: _followed(slow, fast, c), -span, span), interval, tails, said)
 
 
 def _at_one_evaluation(*arms: Times) -> bool:

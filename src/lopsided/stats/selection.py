@@ -41,6 +41,6 @@ def split(seeds: Sequence[int], fold: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 def score(times: Times, final: np.ndarray, more_is_better: bool) -> Score:
     """The score of an arm from its choosing members' times and final values (M,); a missing value is the worst one."""
-    last = float(np.nan_to_num(final, nan=0.0 if more_is_better else np.inf).mean())
+    last = float(np.where(np.isnan(final), 0.0 if more_is_better else np.inf, final).mean())
     mean = float((times.time * (1 + times.censored)).mean())
     return Score(times.median, mean, -last if more_is_better else last)

@@ -14,6 +14,7 @@ from functools import cache
 import numpy as np
 import scipy
 
+from lopsided.stats.followed import worst_cases
 from lopsided.stats.signflip import SEED, SLACK, Tails, pieces
 from lopsided.stats.times import Times, median
 
@@ -28,7 +29,8 @@ def ratio_of_medians(slow: Times, fast: Times, level: float = 0.95) -> tuple[flo
 
     Where a median is censored only a bound of the ratio is known, and the interval says so: if the slow arm's median
     member had not learned by its budget, the ratio is at least budget / fast and the upper end is infinite (the effect
-    quoted is that bound); if the fast arm's had not, the lower end is 0; if neither, nothing is known (effect NaN).
+    quoted is that bound); if the fast arm's had not, the lower end is 0; if neither, or if it is only a bound and there
+    are too few members for any interval, nothing is known (effect NaN).
     """
     slow_low, slow_high = _median_bounds(slow)
     fast_low, fast_high = _median_bounds(fast)
@@ -37,7 +39,7 @@ def ratio_of_medians(slow: Times, fast: Times, level: float = 0.95) -> tuple[flo
     if low == 0 and np.isinf(high):
         effect = np.nan
     if not _can_reject(len(slow.time), len(fast.time), level):
-        return float(effect), 0.0, np.inf
+        return float(effect) if low == high else np.nan, 0.0, np.inf
     slow_draws, fast_draws = _bootstrap(lambda *arm: np.stack(_median_bounds(Times(*arm))), slow[:2], fast[:2])
     low, high = slow_draws[0] / fast_draws[1], slow_draws[1] / fast_draws[0]
     return float(effect), _interval(low, level)[0], _interval(high, level)[1]
@@ -45,7 +47,12 @@ def ratio_of_medians(slow: Times, fast: Times, level: float = 0.95) -> tuple[flo
 
 def ratio_tails(slow: Times, fast: Times, null: float = 1.0) -> Tails:
     """The log-rank statistic under exchange of members, after scaling the fast arm's times by `null`, with both arms
-    followed up to the smaller budget."""
+    followed up to the smaller budget. Members that were dropped before count against either side."""
+    found = [_log_rank_tails(*arms, null) for arms in worst_cases(slow, fast)]
+    return Tails(found[0].above, found[-1].below)
+
+
+def _log_rank_tails(slow: Times, fast: Times, null: float) -> Tails:
     a, b = slow, Times(fast.time * null, fast.censored)
     horizon = min(a.budget, b.budget)
     time = np.concatenate([a.time, b.time])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from lopsided.store.index import Summary
 from lopsided.store.leases import Leases
 from lopsided.store.parts import Store
 from lopsided.store.survey import MemberId
@@ -75,9 +74,7 @@ def folder_status(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> dict[
         }
         (live if lease.alive else stale).append((entry, set(lease.members)))
     failures = leases.failures()
-    ended = {part.job for part in survey.good if part.final}
-    last: dict[str, Summary] = {part.job: part for part in survey.good if part.job not in ended}
-    half = {(spec, n): part.step for part in last.values() for spec, many in part.seeds.items() for n in many}
+    half = survey.half_done
     rows = []
     for label, members in runs.items():
         wanted = set(members)

@@ -47,6 +47,13 @@ class Survey:
                     found.setdefault((spec, seed), part.job)
         return found
 
+    @cached_property
+    def half_done(self) -> dict[MemberId, int]:
+        """The step to which the members of unfinished jobs are committed."""
+        ended = {part.job for part in self.good if part.final}
+        last = {part.job: part for part in self.good if part.job not in ended}
+        return {(spec, n): part.step for part in last.values() for spec, many in part.seeds.items() for n in many}
+
 
 def survey_of(found: Found, folder: Path) -> Survey:
     """The survey of what the index found in `folder`."""

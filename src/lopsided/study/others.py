@@ -16,6 +16,8 @@ from lopsided.study.manifest import Manifest, differing, looked_at
 
 OTHERS = "members of no recipe"
 """What they are called together."""
+WHOSE = "members of no recorded run (of Python, of more seeds than were asked for last, or of a file edited since)"
+"""What they may be, in words."""
 
 
 class OtherArm(NamedTuple):

@@ -88,6 +88,14 @@ def until_decided(
         judged_members |= {(spec.content_hash(), seed) for spec in specs for seed in judged}
     look_in_hand.took(store, asked.label, state.judged)
     look_in_hand.end(store, asked.label)
+    if done.trained == 0:  # a plan that was carried out before asks for nothing any more
+        chose = {(spec.content_hash(), seed) for spec in asked.base.values() for seed in range(plan.first)}
+        looked_at = {
+            (asked.arms[name].content_hash(), plan.first + seed)
+            for name, seeds in state.judged.items()
+            for seed in range(seeds)
+        }
+        return state, done._replace(already=len((chose | looked_at) & there))
     # Each look asks for the seeds of those before it, too: they were there, or this command trained them.
     return state, done._replace(already=already + len(judged_members & there))
 

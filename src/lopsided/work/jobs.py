@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
 
 from lopsided.core.engine import Member
 from lopsided.core.registry import engine_of
@@ -56,11 +55,6 @@ def _effort(spec: Spec, steps: int) -> float:
     if program is None:
         return 0.0
     if is_adaptive(spec):
-        return program.parameters * STEPS_OF_A_STRETCH * bisect_right(_points(spec), steps)
+        return program.parameters * STEPS_OF_A_STRETCH * bisect_right(spec.evaluation.points(spec.steps), steps)
     positions = spec.task.inputs.length if isinstance(spec.task.inputs, (Tokens, Vectors)) else 1
     return program.parameters * positions * (spec.plan.seen(steps) or steps)
-
-
-@lru_cache(maxsize=1024)
-def _points(spec: Spec) -> list[int]:
-    return spec.evaluation.points(spec.steps)

@@ -12,10 +12,9 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
 
 from lopsided.core.errors import InputError, Stopped
 
@@ -29,8 +28,27 @@ INTERRUPTED = 130
 @contextmanager
 def stop_on_signals() -> Iterator[threading.Event]:
     """An event that the first signal sets. A closed terminal (SIGHUP) does not end a run; its log goes on."""
-    with _second_interrupt_ends(), _asked_by_signals() as stop:
+    with _second_interrupt_ends(), _terminal_may_close(), _asked_by_signals() as stop:
         yield stop
+
+
+@contextmanager
+def committed_on_signals() -> Iterator[threading.Event]:
+    """An event that the first signal sets in somebody else's program, which then ends as the signal would have ended
+    it: by `KeyboardInterrupt`, or with exit code 143. Only in the main thread, and only for signals that the program
+    does not handle itself."""
+    own = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    heard = [number for number, usual in own.items() if signal.getsignal(number) is usual]
+    if threading.current_thread() is not threading.main_thread() or not heard:
+        yield threading.Event()
+        return
+    try:
+        with _asked_by_signals(heard) as stop:
+            yield stop
+    except Stopped:
+        if Stopped.exit_code == 128 + signal.SIGTERM:
+            raise SystemExit(Stopped.exit_code) from None
+        raise KeyboardInterrupt("everything computed is committed; the same call goes on") from None
 
 
 @contextmanager
@@ -51,25 +69,34 @@ def terminated_as_interrupted() -> Iterator[None]:
 
 
 @contextmanager
-def _asked_by_signals() -> Iterator[threading.Event]:
+def _asked_by_signals(heard: Sequence[int] = (signal.SIGINT, signal.SIGTERM)) -> Iterator[threading.Event]:
     stop = threading.Event()
 
     def ask(number: int, frame: FrameType | None) -> None:
         if stop.is_set() and number == signal.SIGINT:
             raise KeyboardInterrupt
         stop.set()
-        Stopped.exit_code = 128 + number
+        Stopped.exit_code, Stopped.by_signal = 128 + number, True
         print("\nlopsided: committing what is computed, then stopping …", file=sys.stderr, flush=True)
 
-    wanted: dict[signal.Signals, Any] = {signal.SIGINT: ask, signal.SIGTERM: ask}
-    if hasattr(signal, "SIGHUP"):
-        wanted[signal.SIGHUP] = signal.SIG_IGN
-    before = {number: signal.signal(number, handler) for number, handler in wanted.items()}
+    before = {number: signal.signal(number, ask) for number in heard}
     try:
         yield stop
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def _terminal_may_close() -> Iterator[None]:
+    if not hasattr(signal, "SIGHUP"):
+        yield
+        return
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 @contextmanager
