@@ -91,12 +91,24 @@ def as_rows(found: Checked) -> list[dict[str, Any]]:
 
 
 def changed(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Lines about claims whose verdict is another one; none for a recipe that is new."""
+    """Lines about claims whose verdict is another one, or that are new; none for a recipe that is new."""
     if not before:
         return
-    for old, new in zip(map(Claim.of_json, before), map(Claim.of_json, after), strict=True):
-        if old.verdict != new.verdict:
+    known = {old.claim: old for old in map(Claim.of_json, before)}
+    for new in map(Claim.of_json, after):
+        old = known.get(new.claim)
+        if old is None:
+            yield f"{new.claim}: new, {new.verdict} {effect_text(new)}"
+        elif old.verdict != new.verdict:
             yield f"{new.claim}: {old.verdict} {effect_text(old)} → {new.verdict} {effect_text(new)}"
+
+
+def in_both(
+    before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]
+) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """Old and new entry of each claim that was published before."""
+    known = {each["claim"]: each for each in before}
+    return [(known[each["claim"]], each) for each in after if each["claim"] in known]
 
 
 def counted(found: Counts) -> None:
@@ -124,11 +136,12 @@ def rewrite(page: Path, claims: Mapping[str, tuple[Sequence[Mapping[str, Any]], 
     claims = {name: pair for name, pair in claims.items() if pair[0]}
     text = page.read_text()
     for said in dict.fromkeys(EFFECT.findall(text)):
+        write = written(said)
         meant = {
-            new
+            write(new)
             for before, after in claims.values()
-            for old, new in zip(map(written(said), before), map(written(said), after), strict=True)
-            if old == " ".join(said.split())
+            for old, new in in_both(before, after)
+            if write(old) == " ".join(said.split())
         }
         if len(meant) == 1:
             text = text.replace(said, meant.pop())

@@ -55,7 +55,7 @@ def test_the_formula_is_an_upper_bound(k):
 def test_with_one_heavy_skill_time_is_proportional_to_the_number_of_others(k):
     times = np.array([heavy_time(d, 1 - 1 / k, k, 0.5) for d in (128, 512, 2048)])
     slopes = np.diff(np.log(times)) / np.log(4)
-    assert ((slopes > 0.93) & (slopes < 1.03)).all()
+    assert ((slopes > 0.93) & (slopes < 1.05)).all()
 
 
 @pytest.mark.parametrize(("k", "best"), [(2, 0.30), (4, 0.61), (6, 0.73)])
@@ -69,5 +69,34 @@ def test_all_but_one_kth_costs_less_than_a_fifth_more_than_the_best_share(k, bes
 
 def test_medians_of_the_exact_flow_that_were_measured():
     """`one-heavy-skill`, 32 seeds: 125 at k = 2 and d = 64, 292 at k = 4 and d = 128, 697 at k = 6 and d = 256."""
-    for d, k, measured in ((64, 2, 125), (128, 4, 292), (256, 6, 697)):
-        assert heavy_time(d, 1 - 1 / k, k, 0.5) == pytest.approx(measured, rel=0.1)
+    for d, k, measured, within in ((64, 2, 125, 0.05), (128, 4, 292, 0.05), (256, 6, 697, 0.15)):
+        assert heavy_time(d, 1 - 1 / k, k, 0.5) == pytest.approx(measured, rel=within)
+
+
+def median_time_of_the_flow(d, mass, k, r, heavy, seeds):
+    """Median until all of d Gaussian weights of scale r are within 1/2 of the sign that wins."""
+    p = np.full(d, (1 - mass) / (d - heavy))
+    p[:heavy] = mass / heavy
+    found = []
+    for seed in range(seeds):
+        start = np.random.default_rng(seed).normal(0, r, d)
+        half = lambda t, u: max(u.min(), (-u).min()) - 0.5  # noqa: E731  (both signs are solutions)
+        half.terminal = True
+        flow = lambda t, u: -k_composition.gradient(u, p, k)  # noqa: E731
+        times = solve_ivp(flow, (0, 1e5), start, events=half, rtol=1e-5, method="LSODA").t_events[0]
+        found.append(times[0] if len(times) else np.inf)
+    return float(np.median(found))
+
+
+@pytest.mark.parametrize(("k", "mass", "heavy"), [(2, 0.5, 1), (2, 0.5, 8), (2, 0.3, 4), (4, 0.75, 1), (4, 0.75, 2)])
+def test_several_heavy_skills_take_the_time_of_the_equations(k, mass, heavy):
+    measured = median_time_of_the_flow(64, mass, k, 0.5, heavy, 16)
+    assert heavy_time(64, mass, k, 0.5, heavy) == pytest.approx(measured, rel=0.15)
+
+
+@pytest.mark.parametrize("k", [2, 4, 6])
+def test_one_heavy_skill_is_the_best_number(k):
+    """At its best share: several have to escape as under a uniform law of their own."""
+    shares = np.linspace(0.2, 0.95, 16)
+    best = [min(heavy_time(256, share, k, 0.5, number) for share in shares) for number in (1, 2, 4, 8)]
+    assert best == sorted(best)

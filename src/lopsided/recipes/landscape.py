@@ -116,8 +116,9 @@ recipe = Recipe(
     claims=[
         Statement(
             "at the start, steepest descent on the plane is steeper under a power law than under uniform skills",
-            Paper("steeper slope under the power law", "fig. 2, 9"),
+            Own("the slope at one point, where networks learn how frequent answers are; figures 2 and 9 show a region"),
             steeper(TRANSFORMER, lambda each: each.final("landscape/slope"), SLOPE),
+            history="under the paper's name until 2026-11-28",
         ),
         Statement(
             "after the first stretch, the loss falls more per distance on the way under a power law than under uniform "

@@ -65,6 +65,9 @@ TRIED_AT = {"smoke": (2, 6), "laptop": (4, 128), "paper": (4, 256)}
 """k and d at which masses and numbers of heavy skills are tried."""
 MASSES = (0.2, 0.4, 0.6, 0.75, 0.9, 0.95)
 NUMBERS = (1, 2, 4, 8)
+NARROW = {"smoke": (2, 6), "laptop": (2, 128), "paper": (2, 256)}
+"""k and d at which starts are alike, so that the theory of several heavy skills can be tried."""
+EXTENDED = "the theory was extended to several heavy skills on 2026-11-28, after rows of k = 4 had been seen"
 RIVALS = {"power law": power_law(ALPHA), "self-annealed": SELF}
 
 
@@ -88,6 +91,10 @@ def arms(scale: ScaleName) -> Arms:
         yield arm(flow(scale, d, k, heavy(d, mass)), **FLOW, k=k, mass=mass)
     for number in NUMBERS[: 2 if scale == "smoke" else None]:
         yield arm(flow(scale, d, k, heavy(d, best_mass(k), number)), **FLOW, k=k, number=number)
+    if scale != "smoke":  # where they are the same
+        k, d = NARROW[scale]
+        for number in NUMBERS[1:]:
+            yield arm(flow(scale, d, k, heavy(d, best_mass(k), number)), **FLOW, k=k, number=number)
     for d in SAMPLED_SIZES[scale]:
         for law, skills in {"one heavy": heavy(d, best_mass(SAMPLED_HOPS)), **RIVALS}.items():
             steps = 40 if scale == "smoke" else length(d)
@@ -132,6 +139,17 @@ def against_theory(k: int):
     return Near(Measured(ratio, at), 1.0, 0.25, "measured over predicted time", ratio=True)
 
 
+def against_theory_of(k: int, number: int):
+    """Measured over predicted time with so many heavy skills, at the d where numbers are tried."""
+    at = {**FLOW, "k": k, "number": number}
+
+    def ratio(r: Results):
+        d = (NARROW if k == NARROW["laptop"][0] else TRIED_AT)[r.scale][1]
+        return times(r.arm(**at)) / heavy_time(d, best_mass(k), k, R, number)
+
+    return Near(Measured(ratio, at), 1.0, 0.25, "measured over predicted time", ratio=True)
+
+
 def figure(r: Results) -> Figure:
     panels = []
     for k in HOPS[r.scale]:
@@ -153,6 +171,16 @@ def figure(r: Results) -> Figure:
         over_members("theory", np.array(MASSES), predicted[None], 1),
     ]
     panels.append(Panel(f"k = {k}, d = {d}", "share of the heavy skill", "median time to learn", lines, log_y=True))
+    numbers = NUMBERS[: 2 if r.scale == "smoke" else None]
+    middle = np.median([times(r.arm(**FLOW, k=k, number=number)) for number in numbers], axis=1)
+    predicted = np.array([heavy_time(d, best_mass(k), k, R, number) for number in numbers])
+    lines = [
+        over_members("measured", np.array(numbers), middle[None], 0),
+        over_members("measured", np.array(numbers), middle[None], 0, "points", legend=False),
+        over_members("theory", np.array(numbers), predicted[None], 1),
+    ]
+    said = f"number of heavy skills, {best_mass(k):g} together"
+    panels.append(Panel(f"k = {k}, d = {d}", said, "median time to learn", lines, log_x=True, log_y=True))
     return Figure("One heavy skill, all others alike (dashed: proportional to d)", panels)
 
 
@@ -203,11 +231,20 @@ recipe = Recipe(
         *(
             Statement(
                 f"k = {k}: the time at the largest d is that of the theory within a quarter",
-                Own("three equations for the heavy weight and all others (`theory.annealing.heavy_time`)"),
+                Own("the mean and the spread of both levels (`theory.annealing.heavy_time`)"),
                 against_theory(k),
                 history="" if k == 2 else GRID,
             )
             for k in (2, 4)
+        ),
+        *(
+            Statement(
+                f"k = {k}: with {number} heavy skills the time is that of the theory within a quarter, too",
+                Own("the mean and the spread of both levels (`theory.annealing.heavy_time`)"),
+                against_theory_of(k, number),
+                history=EXTENDED if k == 4 else "",
+            )
+            for k, number in ((2, 2), (2, 8), (4, 2))
         ),
         *(
             Statement(

@@ -89,32 +89,24 @@ def compare_times(slow: Times, fast: Times, null: float = 1.0, level: float = 0.
         effect, tails = float(ratios.mean()), sign_flip(ratios - float(np.log(null)))
     else:
         found = [_of_cut_ratios(*arms, float(np.log(null)), level) for arms in worst_cases(*logs)]
-        (low, _), (_, high) = found[0].interval, found[-1].interval
-        effect = _quoted(slow, fast, float(np.mean([each.estimate for each in found])), low, high)
-        tails = Tails(found[0].tails.above, found[-1].tails.below)
-        test = f"{test}, and {found[0].said}"
+        (first, (low, _), above, said), (last, (_, high), below, _) = found[0], found[-1]
+        effect = _quoted(slow, fast, (first + last) / 2, low, high)
+        tails, test = Tails(above.above, below.below), f"{test}, and {said}"
     effect, low, high = (float(np.exp(v)) for v in (effect, low, high))
     return Comparison(effect, low, high, tails, "within-seed ratio of", test, True)
 
 
-class _Cut(NamedTuple):
-    """What log ratios that are cut at a budget say."""
-
-    estimate: float
-    interval: tuple[float, float]
-    tails: Tails
-    said: str
-    """The second test, in words."""
-
-
-def _of_cut_ratios(slow: Times, fast: Times, null: float, level: float) -> _Cut:
-    """The mean log ratio of log times, some of them censored, against `null`."""
+def _of_cut_ratios(
+    slow: Times, fast: Times, null: float, level: float
+) -> tuple[float, tuple[float, float], Tails, str]:
+    """Estimate, interval, p-values against `null`, and the second test in words, of the mean log ratio where some log
+    times are censored."""
     span = float(np.ptp(np.concatenate([slow.time, fast.time]))) + 1.0
     interval = inverted(lambda c: _followed(slow, fast, c), -span, span, level)
     first = sign_flip(_followed(slow, fast, null))
     second, said = _trimmed_means_agree(slow, fast, null)
     tails = Tails(max(first.above, second.above), max(first.below, second.below))
-    return _Cut(root(lambda c: _followed(slow, fast, c), -span, span), interval, tails, said)
+    return root(lambda c: _followed(slow, fast, c), -span, span), interval, tails, said
 
 
 def _at_one_evaluation(*arms: Times) -> bool:

@@ -25,7 +25,7 @@ def dropped(times: Times) -> np.ndarray:
 
 
 def worst_cases(slow: Times, fast: Times) -> list[tuple[Times, Times]]:
-    """Both arms as they would speak least for `fast`, and least for `slow`: a member that was dropped learned as it
+    """Pairs of arms as they would speak least for `fast`, and least for `slow`: a member that was dropped learned as it
     ended in one arm, and not while its arm was followed in the other. One pair if no member was dropped.
 
     To follow every member no farther than the first one that was dropped would throw the others away: one of twenty
