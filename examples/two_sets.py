@@ -23,7 +23,8 @@ networks learn what neither set alone teaches as fast, although nothing tells th
 
 `examples/two_sets.py`, in plain PyTorch and far smaller: x times y modulo 11 for numbers of two digits in base 20, a
 transformer (2 layers, width 64) that reads the four digits, 6,000 batches of 256.
-A share of 4,000 of the 160,000 pairs is for tests only. What a run sees:
+A share of 4,000 of the 160,000 pairs is for tests only.
+What a run sees:
 
 - all pairs: as they come, each about 10 times;
 - two sets: half of each batch from 2,000 pairs (each about 380 times), half from all others (about 5 times);

@@ -115,7 +115,7 @@ def test_the_saved_table_has_the_seeds_of_the_run(diverged):
     page.mirror.refresh()
     page._read_manifests()
     (every,) = page.runs.values()
-    run = every._replace(arms=tuple(arm._replace(seeds=3) for arm in every.arms))
+    run = every._replace(arms=tuple(arm._replace(seeds=range(3)) for arm in every.arms))
     saved = csv.DictReader(selection.csv(page.mirror, selection.choose(run, "test/accuracy", {})).splitlines())
     assert {int(row["seed"]) for row in saved} == {0, 1, 2}
     assert {len(each.seeds) for each in curves.read(page.mirror, run.arms, "test/accuracy")} == {3}

@@ -1,9 +1,10 @@
-"""What a tenth newcomer found, with the pages alone."""
+"""What a tenth and an eleventh newcomer found, with the pages alone."""
 
 import json
 import signal
 import subprocess
 import sys
+import threading
 import time
 import warnings
 
@@ -13,7 +14,8 @@ import pytest
 import lopsided as lop
 from lopsided.api.curves import Curves
 from lopsided.cli import main
-from lopsided.core.errors import InputError
+from lopsided.core.arms import arm as named
+from lopsided.core.errors import InputError, Stopped
 from lopsided.executors.head import Wanted
 from lopsided.logs.tables import _kept
 from lopsided.stats.compare import compare_times
@@ -21,9 +23,15 @@ from lopsided.stats.followed import dropped, follow_up
 from lopsided.stats.selection import score
 from lopsided.stats.times import Times
 from lopsided.store.parts import Store
+from lopsided.study import before
+from lopsided.study.before import replaces
+from lopsided.study.manifest import recorded
+from lopsided.study.others import arm_rows, members
+from lopsided.study.recipe_run import RecipeRun
 from lopsided.work.done import Request
 from lopsided.work.jobs import cut, wanted_members
 from lopsided.work.worker import run
+from tests.library.small import small_recipe, spec
 
 
 def falling(speed, axis):
@@ -247,3 +255,78 @@ def test_a_setting_that_is_swept_is_not_asked_for_as_a_metric(tmp_path, capsys):
     found = capsys.readouterr()
     assert ended.value.code in (0, None), found.err
     assert json.loads(found.out)["metric"] == "loss"
+
+
+PRINTS = """
+from lopsided.recipe import Ahead, Figure, Own, Recipe, Statement, arm, curves
+from tests.library.small import spec
+
+def arms(scale):
+    print("in arms")
+    yield arm(spec(0.5), data="a")
+    yield arm(spec(0.25), data="b")
+
+def figure(r):
+    print("in figure")
+    return Figure("x", [curves(r, "test/accuracy", "steps", "y")])
+
+recipe = Recipe(name="prints", paper="ours", figure_number="none", question="?", about="x",
+    scales={"laptop": (2, 1)}, arms=arms, figure=figure, claims=[Statement("a is ahead", Own("x"), %s)])
+"""
+
+
+def test_prints_of_a_recipe_file_do_not_spoil_json(tmp_path, monkeypatch, capsys):
+    """An eleventh trial: those of its functions stood before the document."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "prints.py").write_text(PRINTS % 'Ahead({"data": "a"}, of={"data": "b"})')
+    for words in (["run", "prints.py", "--json"], ["check", "prints.py", "--json"]):
+        with pytest.raises(SystemExit):
+            main(words)
+        found = capsys.readouterr()
+        assert json.loads(found.out), found.err
+        assert "in arms" in found.err
+
+
+def test_a_claim_that_compares_no_reading_is_one_line(tmp_path, monkeypatch, capsys):
+    """It was a traceback, and with --set only after training."""
+    monkeypatch.chdir(tmp_path)
+    text = PRINTS.replace("import Ahead,", "import Higher,") % 'Higher({"data": "a"}, {"data": "b"}, "x")'
+    (tmp_path / "prints.py").write_text(text)
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "prints.py", "--set", "steps=20"])
+    assert ended.value.code == 2
+    assert "valid is what reads a value of each member" in capsys.readouterr().err
+
+
+def test_seeds_with_gaps_are_stretches_of_the_table(tmp_path):
+    """An eleventh trial: the range from 4 to 30 had the seeds of a look in between."""
+    recipe = small_recipe("gaps", lambda scale: [named(spec(0.5), data="a")], [])
+    RecipeRun(recipe, "laptop", recipe.specs("laptop"), 2).train(Store(tmp_path))
+    lop.run(spec(0.5), seeds=[4, 5, 30], out=tmp_path)
+    store = Store(tmp_path)
+    rows = arm_rows(store, recorded(store))
+    assert [(row.judged_from, row.judged_to) for row in rows] == [(4, 6), (30, 31)]
+
+
+def test_a_program_that_was_interrupted_is_in_status(tmp_path, parity):
+    half, stop = Store(tmp_path), threading.Event()
+
+    def see(progress):
+        if progress.evaluated is not None:
+            stop.set()
+
+    with pytest.raises(Stopped):
+        run([parity(steps=4000, evaluation={"every": 1000, "samples": 64})], 2, half, see, stop=stop)
+    assert half.survey().half_done
+    (found,) = members(Store(tmp_path), {}).values()
+    assert len(found) == 2
+
+
+def test_a_plan_is_not_tested_anew(tmp_path, monkeypatch):
+    recipe = small_recipe("planned", lambda scale: [named(spec(0.5), data="a")], [])
+    asked = RecipeRun(recipe, "laptop", recipe.specs("laptop"), 3)
+    asked.train(Store(tmp_path))
+    fewer = RecipeRun(recipe, "laptop", recipe.specs("laptop"), 2)
+    assert "is now of 2" in replaces(fewer, Store(tmp_path))
+    monkeypatch.setattr(before, "plan_of", lambda store, label: object())
+    assert replaces(fewer, Store(tmp_path)) == ""

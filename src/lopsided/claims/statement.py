@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lopsided.claims.kind import Kind
+from lopsided.claims.kind import Kind, Reading
 from lopsided.claims.places import Arms, arms_at
 from lopsided.core.errors import InputError
 from lopsided.stats.verdict import DECISION_FIELDS, NOT_RUN, Claim, Decision, Source
@@ -50,6 +50,13 @@ class Statement:
                 f"claim {self.claim!r}: its test has to be a kind of test, as Ahead(fast, of=slow); a function of the "
                 "results and the level is Custom(function, of=coordinates)"
             )
+
+        for each in self.test.readings:
+            if not isinstance(each, Reading):
+                raise InputError(
+                    f"claim {self.claim!r}: compares {str(each)[:60]}; valid is what reads a value of each member, as "
+                    "Final(coordinates, metric) or Measured(function, coordinates)"
+                )
 
     def check(self, arms: Arms) -> None:
         """Raise `InputError` if the test reads arms that there are not."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from contextlib import nullcontext
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated
@@ -28,7 +29,7 @@ from lopsided.cli.skills import skills
 from lopsided.cli.worker import worker
 from lopsided.core.errors import InputError, unknown
 from lopsided.core.telling import tell
-from lopsided.report.as_json import print_json
+from lopsided.report.as_json import only_json, print_json
 from lopsided.report.exits import exits
 
 TRACEBACK = "--traceback"
@@ -268,7 +269,8 @@ def main(arguments: list[str] | None = None) -> None:
         words = ["--help", *words[1:]] if words[:1] == ["help"] else words
         _require_command(words)
         _require_values(words)
-        app(words, exit_on_error=False, print_error=False)
+        with only_json() if "--json" in words else nullcontext():
+            app(words, exit_on_error=False, print_error=False)
         sys.stdout.flush()
 
 

@@ -4,12 +4,29 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from typing import Any, TextIO
+
+_kept: list[TextIO] = []
+"""Standard output while `only_json` keeps it for the document."""
+
+
+@contextmanager
+def only_json() -> Iterator[None]:
+    """Keep standard output for `print_json`: what somebody's recipe or program prints goes to stderr."""
+    _kept.append(sys.stdout)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _kept.pop().flush()
 
 
 def print_json(document: Any) -> None:
     """One JSON document on standard output, nothing else; of its lists and objects, one entry a line."""
-    print(as_text(_finite(document)))
+    print(as_text(_finite(document)), file=_kept[-1] if _kept else None)
 
 
 def as_text(document: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lopsided.store.parts import Store
 from lopsided.study import manifest
+from lopsided.study.looks import plan_of
 from lopsided.study.recipe_run import RecipeRun
 
 
@@ -12,6 +13,8 @@ def tested_before(asked: RecipeRun, store: Store) -> str:
     verdict pleases is wrong more often than a test promises."""
     before = manifest.read(store, asked.label)
     if before is None or asked.scale == "smoke" or not asked.recipe.claims or before.seeds >= asked.seeds:
+        return ""
+    if plan_of(store, asked.label) is not None:  # then new seeds decide, whatever number of others there is
         return ""
     if not set(before.members()) <= set(store.complete()):
         return ""
@@ -35,7 +38,7 @@ def replaces(asked: RecipeRun, store: Store) -> str:
     now = {name: spec.content_hash() for name, spec in asked.arms.items()}
     if other := [name for name, arm in before.arms.items() if now.get(name, arm.hash) != arm.hash]:
         return f"{asked.label}: {_named(other)} other specs than before under this name; the page is of the new ones"
-    if before.seeds > asked.seeds:
+    if before.seeds > asked.seeds and plan_of(store, asked.label) is None:
         return f"{asked.label}: this folder has {before.seeds} seeds of it; the page is now of {asked.seeds}"
     return ""
 

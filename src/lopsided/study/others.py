@@ -62,22 +62,28 @@ def with_seeds(store: Store, manifests: Sequence[Manifest]) -> list[tuple[OtherA
 def arm_rows(store: Store, manifests: Sequence[Manifest]) -> list[ArmRow]:
     """Rows of the table `arms` for what a Python program trained. A spec that no recorded run has has no number of
     seeds; the column `seeds` is its largest seed plus one, so that `seed < seeds` selects all of its rows. Of a run's
-    own spec `judged_from` and `judged_to` hold the seeds that are the program's."""
+    own spec `judged_from` and `judged_to` hold the seeds that are the program's, a row for each stretch of them."""
     known = {arm.hash for found in manifests for arm in found.arms.values()}
     rows = []
     for arm, seeds in with_seeds(store, manifests):
         shared = arm.digest in known
         row = ArmRow(arm.name, OTHERS, "", OTHERS, (), 0 if shared else seeds[-1] + 1, arm.digest, arm.coordinates)
-        rows.append(row._replace(judged_from=seeds[0], judged_to=seeds[-1] + 1) if shared else row)
+        if not shared:
+            rows.append(row)
+            continue
+        its = set(seeds)
+        begins, ends = [n for n in seeds if n - 1 not in its], [n + 1 for n in seeds if n + 1 not in its]
+        rows += [row._replace(judged_from=a, judged_to=b) for a, b in zip(begins, ends, strict=True)]
     return rows
 
 
 def members(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> dict[str, list[MemberId]]:
-    """For `status`: those that are complete, in training or failed, under what they are called together; nothing if
-    there are none. `runs`: the members of all others."""
+    """For `status`: those that are complete, half done, in training or failed, under what they are called together;
+    nothing if there are none. `runs`: the members of all others."""
     taken = {member for each in runs.values() for member in each}
     leases = Leases(store.root)
     held = {member for lease in leases.all() for member in lease.members}
     failed = {member for failure in leases.failures() for member in failure.members}
-    found = sorted(member for member in {*store.complete(), *held, *failed} if member not in taken)
+    survey = store.survey()
+    found = sorted({*survey.complete, *survey.half_done, *held, *failed} - taken)
     return {OTHERS: found} if found else {}
