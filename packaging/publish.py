@@ -94,21 +94,27 @@ def changed(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, An
     """Lines about claims whose verdict is another one, or that are new; none for a recipe that is new."""
     if not before:
         return
-    known = {old.claim: old for old in map(Claim.of_json, before)}
+    old = before_by_claim(before)
     for new in map(Claim.of_json, after):
-        old = known.get(new.claim)
-        if old is None:
+        if new.claim not in old:
             yield f"{new.claim}: new, {new.verdict} {effect_text(new)}"
-        elif old.verdict != new.verdict:
-            yield f"{new.claim}: {old.verdict} {effect_text(old)} → {new.verdict} {effect_text(new)}"
+            continue
+        then = Claim.of_json(dict(old[new.claim]))
+        if then.verdict != new.verdict:
+            yield f"{new.claim}: {then.verdict} {effect_text(then)} → {new.verdict} {effect_text(new)}"
+
+
+def before_by_claim(before: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """Published entries by their claim's sentence."""
+    return {each["claim"]: each for each in before}
 
 
 def in_both(
     before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]
 ) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
     """Old and new entry of each claim that was published before."""
-    known = {each["claim"]: each for each in before}
-    return [(known[each["claim"]], each) for each in after if each["claim"] in known]
+    old = before_by_claim(before)
+    return [(old[each["claim"]], each) for each in after if each["claim"] in old]
 
 
 def counted(found: Counts) -> None:

@@ -19,7 +19,7 @@ from lopsided.core.errors import InputError, Stopped
 from lopsided.executors.head import Wanted
 from lopsided.logs.tables import _kept
 from lopsided.stats.compare import compare_times
-from lopsided.stats.followed import dropped, follow_up
+from lopsided.stats.followed import dropped, follow_up, worst_cases
 from lopsided.stats.selection import score
 from lopsided.stats.times import Times
 from lopsided.store.parts import Store
@@ -80,6 +80,32 @@ def test_runs_of_one_budget_are_followed_to_it():
     assert follow_up(times) == 1000
     assert not dropped(times).any()
     assert follow_up(Times(times.time, np.zeros(4, bool))) == np.inf
+
+
+def test_who_was_followed_does_not_depend_on_the_unit():
+    """The largest time was taken to be at least 0, which that of logarithms, or of times below 1, is not."""
+    time, censored = np.array([10.0, 400, 500, 600, 700, 800, 900, 1000]), np.arange(8) == 0
+    slow, fast = Times(time, np.zeros(8, bool)), Times(time / 2, censored)
+    verdicts = [
+        compare_times(*(Times(times.time * unit, times.censored) for times in (slow, fast)), paired=False).tails
+        for unit in (1, 1e-6)
+    ]
+    assert verdicts[0] == pytest.approx(verdicts[1])
+    logs = [Times(np.log(times.time * 1e-6), times.censored) for times in (slow, fast)]
+    assert all(times.time.max() < 0 for pair in worst_cases(*logs) for times in pair)
+
+
+def test_follow_up_of_many_members_is_that_of_a_few():
+    time = np.arange(1.0, 200_001)
+    ended = time % 2 == 0
+    assert follow_up(Times(time, ended)) == follow_up(Times(time[::-1], ended[::-1]))
+    one_by_one, left = np.inf, 1.0
+    for i, end in enumerate(time[:2000]):
+        left *= 1 - (i % 3 == 0) / (2000 - i)
+        if left <= 0.5:
+            one_by_one = end
+            break
+    assert follow_up(Times(time[:2000], np.arange(2000) % 3 == 0)) == one_by_one
 
 
 @pytest.mark.parametrize("paired", [False, True])
@@ -258,11 +284,14 @@ def test_a_setting_that_is_swept_is_not_asked_for_as_a_metric(tmp_path, capsys):
 
 
 PRINTS = """
+import os
+
 from lopsided.recipe import Ahead, Figure, Own, Recipe, Statement, arm, curves
 from tests.library.small import spec
 
 def arms(scale):
     print("in arms")
+    os.system("echo in a process")
     yield arm(spec(0.5), data="a")
     yield arm(spec(0.25), data="b")
 
@@ -275,16 +304,18 @@ recipe = Recipe(name="prints", paper="ours", figure_number="none", question="?",
 """
 
 
-def test_prints_of_a_recipe_file_do_not_spoil_json(tmp_path, monkeypatch, capsys):
-    """An eleventh trial: those of its functions stood before the document."""
+def test_prints_of_a_recipe_file_do_not_spoil_json(tmp_path, monkeypatch, capfd):
+    """An eleventh trial: those of its functions stood before the document, as did those of a process that they
+    start."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "prints.py").write_text(PRINTS % 'Ahead({"data": "a"}, of={"data": "b"})')
     for words in (["run", "prints.py", "--json"], ["check", "prints.py", "--json"]):
         with pytest.raises(SystemExit):
             main(words)
-        found = capsys.readouterr()
+        found = capfd.readouterr()
         assert json.loads(found.out), found.err
         assert "in arms" in found.err
+        assert "in a process" in found.err
 
 
 def test_a_claim_that_compares_no_reading_is_one_line(tmp_path, monkeypatch, capsys):

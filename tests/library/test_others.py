@@ -69,10 +69,10 @@ def test_arms_of_a_recorded_run_are_not_among_them(root):
 def test_a_setting_that_some_lack_is_left_out_of_their_names():
     one, two = spec(0.5), lop.Spec.parse(PARITY)
     specs = {each.content_hash(): each.canonical_json() for each in (one, two)}
-    names = {arm.digest: arm.name for arm in others(specs, (), specs)}
+    names = {arm.digest: arm.name for arm in others(specs, specs)}
     assert "None" not in "".join(names.values())
     assert len(set(names.values())) == 2
-    (alone,) = others(specs, [two.content_hash()], specs)
+    (alone,) = others(specs, specs.keys() - {one.content_hash()})
     assert alone.name == alone.digest
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +18,7 @@ from lopsided.api.verdict import Verdict
 from lopsided.core.errors import InputError, unknown
 from lopsided.stats import decisions
 from lopsided.stats.bounded import EARLY_LATE, LATE_EARLY, bounded, unlike
-from lopsided.stats.crossing import Between, crossings
+from lopsided.stats.crossing import Between, Track, crossings
 from lopsided.stats.seeds_needed import runs_needed
 from lopsided.stats.signflip import FEWEST, MOST_MEMBERS
 from lopsided.stats.times import Times
@@ -134,6 +135,10 @@ class Comparison:
         """The mean of the candidate's last values is at `at` or beyond it: see `lopsided.api.target`."""
         return reaches(self.candidate, at, self.metric, self.falling, level, self.notes)
 
+    @cached_property
+    def _alike(self) -> tuple[tuple[Sequence[Track], Sequence[Track]], str]:
+        return evaluated_alike(self.baseline, self.candidate)
+
     def _goal(self, at: float) -> str:
         return f"{self.metric} {'≤' if self.falling else '≥'} {at:g}"
 
@@ -143,7 +148,7 @@ class Comparison:
         probably another one."""
         arms = self.baseline, self.candidate
         require_scale(at, self.metric, arms)
-        tracks = evaluated_alike(self.baseline, self.candidate)[0]
+        tracks = self._alike[0]
         found = [
             crossings(each, at, self.falling, self.held, where) for each, where in zip(tracks, between, strict=True)
         ]
@@ -188,8 +193,7 @@ class Comparison:
         known = not any(each.censored.any() for each in times)
         logs = [np.log(each.time) for each in times] if known else ()
         notes = cut_short(self.baseline, self.candidate, times, self.paired)
-        alike = evaluated_alike(self.baseline, self.candidate)[1]
-        return self._verdict(said, found._replace(unit=unit), logs, (*notes, *filter(None, [alike])))
+        return self._verdict(said, found._replace(unit=unit), logs, (*notes, *filter(None, [self._alike[1]])))
 
     def _verdict(
         self, said: str, found: Decision, values: Sequence[np.ndarray], notes: tuple[str, ...] = ()

@@ -37,13 +37,13 @@ class Judged(NamedTuple):
 
 
 def metric_of(runs: Runs, asked: str | None, swept: Sequence[str] = ()) -> str:
-    """The metric that was asked for, or the only one beside settings that are `swept`. Raises `InputError` where there
-    are several."""
-    names = [name for name in runs.metrics if asked is not None or name not in swept] or runs.metrics
+    """The metric `asked`; if none is, the only one of the logs, whose columns of `swept` settings count as no metric.
+    Raises `InputError` where there are several."""
     if asked is not None:
-        if asked not in names:
-            raise unknown("metric", asked, names)
+        if asked not in runs.metrics:
+            raise unknown("metric", asked, runs.metrics)
         return asked
+    names = [name for name in runs.metrics if name not in swept] or runs.metrics
     if len(names) > 1:
         raise InputError(f"--metric: which one? {', '.join(names)}")
     return names[0]

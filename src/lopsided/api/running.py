@@ -37,9 +37,9 @@ def run(
     """Train every arm on every seed, unless the folder `out` holds it already, and read the results.
 
     `arms`: specs by name, or one spec; `seeds`: how many (0, 1, ...) or which; `progress`: show lines on stderr (left
-    out: where somebody looks, in a terminal or a notebook). A run that was stopped
-    goes on where it was when it is called again: the first Ctrl-C or SIGTERM commits what is computed. Raises
-    `InputError` for bad arms, or for a folder that cannot be used.
+    out: where somebody looks, in a terminal or a notebook). The first Ctrl-C or SIGTERM commits what is computed; a run
+    that was stopped goes on from there when it is called again. Raises `InputError` for bad arms, or for a folder that
+    cannot be used.
 
     >>> import lopsided as lop, tempfile
     >>> spec = lop.Spec(task=lop.tasks.SparseParity(d=6, k=2), model=lop.models.MLP(width=8),

@@ -50,7 +50,6 @@ class Statement:
                 f"claim {self.claim!r}: its test has to be a kind of test, as Ahead(fast, of=slow); a function of the "
                 "results and the level is Custom(function, of=coordinates)"
             )
-
         for each in self.test.readings:
             if not isinstance(each, Reading):
                 raise InputError(

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -164,7 +160,7 @@ def _of_training(file: Path, question: Question, seconds: float | None, out: Pat
     folder.mkdir(parents=True, exist_ok=True)
     rows = folder / f"{file.stem}-{question.digest}.jsonl"
     try:
-        with terminated_as_interrupted(), _stdout_to_stderr() if as_json else nullcontext():
+        with terminated_as_interrupted():
             found = advise(question.train, question.shapes, question.baselines, budget=seconds, out=rows, told=tell)
     except KeyboardInterrupt:
         raise Stopped(f"stopped; the scores so far are in {rows}. The same command goes on.") from None
@@ -185,20 +181,6 @@ def _of_training(file: Path, question: Question, seconds: float | None, out: Pat
         "shape": question.code[found.shape],
     }
     _told(found, last, data, page, as_json)
-
-
-@contextmanager
-def _stdout_to_stderr() -> Iterator[None]:
-    """Keep stdout for the one document: what somebody's program prints, or a process that it starts, goes to stderr."""
-    sys.stdout.flush()
-    kept = os.dup(1)
-    try:
-        os.dup2(2, 1)
-        with redirect_stdout(sys.stderr):
-            yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)
 
 
 def _told(found: Any, last: list[str], data: dict[str, Any], page: Path, as_json: bool) -> None:

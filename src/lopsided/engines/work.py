@@ -94,7 +94,8 @@ def _counted(whole: Program) -> PerMember:
 
 
 def is_adaptive(spec: Spec) -> bool:
-    """Whether a step of the spec is a unit of time, for which an integrator takes as many steps as it needs."""
+    """Whether an integrator of gradient flow chooses its own steps, as many as it needs between two evaluations: a
+    step of the spec is a unit of time then, and says nothing about the work."""
     return isinstance(spec.plan, Population) and spec.plan.dynamics == "flow"
 
 

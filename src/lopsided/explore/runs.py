@@ -14,7 +14,7 @@ from lopsided.study.others import OTHERS, others
 
 
 class Placed(NamedTuple):
-    """An arm and where it lies among the arms of its run."""
+    """An arm, its place among the arms of its run, and the seeds that the run has of it."""
 
     name: str
     digest: str
@@ -22,8 +22,8 @@ class Placed(NamedTuple):
     """The spec as JSON."""
     at: Mapping[str, Any]
     seeds: Sequence[int] | None = None
-    """The seeds that the run has: another run in the folder may have more of the same spec. None: every seed that is
-    there."""
+    """Which seeds of the spec are this run's, since another run in the folder may have trained more of the same spec.
+    None: all that the folder holds."""
 
 
 class Run(NamedTuple):
@@ -76,7 +76,6 @@ def of_others(specs: Mapping[str, str], known: Iterable[Run], members: Iterable[
         seeds.setdefault(digest, []).append(seed)
     shared = {arm.digest for run in known for arm in run.arms}
     arms = [
-        Placed(*arm, tuple(sorted(seeds[arm.digest])) if arm.digest in shared else None)
-        for arm in others(specs, (), seeds)
+        Placed(*arm, tuple(sorted(seeds[arm.digest])) if arm.digest in shared else None) for arm in others(specs, seeds)
     ]
     return Run(OTHERS, OTHERS, "", tuple(arms), "test/accuracy", LEARNED_ACCURACY) if arms else None

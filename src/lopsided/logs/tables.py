@@ -134,7 +134,7 @@ def _kept(steps: np.ndarray) -> np.ndarray:
     resumed log, and both count."""
     kept: list[int] = []
     for i, step in enumerate(steps):
-        after = [j for j in kept[-2:] if steps[j] >= step]
+        after = [j for j in kept[-2:] if steps[j] >= step]  # two tell a resumed log from one late row
         if len(after) > 1 or (after and steps[after[-1]] == step):
             while kept and steps[kept[-1]] >= step:
                 kept.pop()

@@ -12,8 +12,7 @@ fastest, at any instant, if they have the share 1/k, so that s = 1 - 1/k.
 Product model, weights from scale 0.5, gradient flow on the exact loss (float64), d = 32 ... 256 (`laptop`; `paper`,
 which is ours, too: to 512); k = 4 also by SGD with batch 16, d = 8 ... 64 (`paper`: to 128), every law with the step
 size of the power law. A member has learned when every weight is within one half of its sign. The power law has
-exponent 1.5, the
-self-annealed law begins there; both share their rows with `annealing-rate`.
+exponent 1.5, the self-annealed law begins there; both share their rows with `annealing-rate`.
 """
 
 from __future__ import annotations
@@ -65,8 +64,8 @@ TRIED_AT = {"smoke": (2, 6), "laptop": (4, 128), "paper": (4, 256)}
 """k and d at which masses and numbers of heavy skills are tried."""
 MASSES = (0.2, 0.4, 0.6, 0.75, 0.9, 0.95)
 NUMBERS = (1, 2, 4, 8)
-NARROW = {"smoke": (2, 6), "laptop": (2, 128), "paper": (2, 256)}
-"""k and d at which starts are alike, so that the theory of several heavy skills can be tried."""
+ALIKE = 2
+"""Hops at which starts are alike, so that the theory of several heavy skills can be tried."""
 EXTENDED = "the theory was extended to several heavy skills on 2026-11-28, after rows of k = 4 had been seen"
 RIVALS = {"power law": power_law(ALPHA), "self-annealed": SELF}
 
@@ -92,9 +91,8 @@ def arms(scale: ScaleName) -> Arms:
     for number in NUMBERS[: 2 if scale == "smoke" else None]:
         yield arm(flow(scale, d, k, heavy(d, best_mass(k), number)), **FLOW, k=k, number=number)
     if scale != "smoke":  # where they are the same
-        k, d = NARROW[scale]
         for number in NUMBERS[1:]:
-            yield arm(flow(scale, d, k, heavy(d, best_mass(k), number)), **FLOW, k=k, number=number)
+            yield arm(flow(scale, d, ALIKE, heavy(d, best_mass(ALIKE), number)), **FLOW, k=ALIKE, number=number)
     for d in SAMPLED_SIZES[scale]:
         for law, skills in {"one heavy": heavy(d, best_mass(SAMPLED_HOPS)), **RIVALS}.items():
             steps = 40 if scale == "smoke" else length(d)
@@ -128,24 +126,15 @@ def tried(better, worse):
     return Ahead(cost(better), of=cost(worse), unit="time")
 
 
-def against_theory(k: int):
-    """Measured over predicted time, at the largest d."""
-    at = {**FLOW, "k": k, "law": "one heavy"}
+def against_theory(k: int, number: int = 1):
+    """Measured over predicted time: of one heavy skill at the largest d, of several at the d where numbers are
+    tried."""
+    at = {**FLOW, "k": k, **({"law": "one heavy"} if number == 1 else {"number": number})}
 
     def ratio(r: Results):
-        d = SIZES[r.scale][-1]
-        return times(r.arm(**at, d=d)) / heavy_time(d, best_mass(k), k, R)
-
-    return Near(Measured(ratio, at), 1.0, 0.25, "measured over predicted time", ratio=True)
-
-
-def against_theory_of(k: int, number: int):
-    """Measured over predicted time with so many heavy skills, at the d where numbers are tried."""
-    at = {**FLOW, "k": k, "number": number}
-
-    def ratio(r: Results):
-        d = (NARROW if k == NARROW["laptop"][0] else TRIED_AT)[r.scale][1]
-        return times(r.arm(**at)) / heavy_time(d, best_mass(k), k, R, number)
+        d = SIZES[r.scale][-1] if number == 1 else TRIED_AT[r.scale][1]
+        measured = times(r.arm(**at, d=d) if number == 1 else r.arm(**at))
+        return measured / heavy_time(d, best_mass(k), k, R, number)
 
     return Near(Measured(ratio, at), 1.0, 0.25, "measured over predicted time", ratio=True)
 
@@ -241,7 +230,7 @@ recipe = Recipe(
             Statement(
                 f"k = {k}: with {number} heavy skills the time is that of the theory within a quarter, too",
                 Own("the mean and the spread of both levels (`theory.annealing.heavy_time`)"),
-                against_theory_of(k, number),
+                against_theory(k, number),
                 history=EXTENDED if k == 4 else "",
             )
             for k, number in ((2, 2), (2, 8), (4, 2))

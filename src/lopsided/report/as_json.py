@@ -4,29 +4,44 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
-from typing import Any, TextIO
+from typing import Any
 
-_kept: list[TextIO] = []
-"""Standard output while `only_json` keeps it for the document."""
+_waiting: list[str] = []
+"""Documents that `only_json` writes once its block is over."""
+_blocks = 0
+"""How many blocks of `only_json` are open."""
 
 
 @contextmanager
 def only_json() -> Iterator[None]:
-    """Keep standard output for `print_json`: what somebody's recipe or program prints goes to stderr."""
-    _kept.append(sys.stdout)
+    """Keep standard output for `print_json`: what somebody's recipe or program prints, or a process that it starts,
+    goes to stderr. Documents are written as the outermost block ends."""
+    global _blocks
+    sys.stdout.flush()
+    kept, _blocks = os.dup(1), _blocks + 1
     try:
+        os.dup2(2, 1)  # for processes, which know no sys.stdout
         with redirect_stdout(sys.stderr):
             yield
     finally:
-        _kept.pop().flush()
+        os.dup2(kept, 1)
+        os.close(kept)
+        _blocks -= 1
+        while _waiting and not _blocks:
+            print(_waiting.pop(0))
 
 
 def print_json(document: Any) -> None:
     """One JSON document on standard output, nothing else; of its lists and objects, one entry a line."""
-    print(as_text(_finite(document)), file=_kept[-1] if _kept else None)
+    text = as_text(_finite(document))
+    if _blocks:
+        _waiting.append(text)
+    else:
+        print(text)
 
 
 def as_text(document: Any) -> str:

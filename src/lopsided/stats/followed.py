@@ -8,15 +8,18 @@ from lopsided.stats.times import Times
 
 
 def follow_up(times: Times) -> float:
-    """How far an arm was followed: the median over its members of where they would have ended, had they not learned
-    (Kaplan and Meier's estimate, with the end of a run as the event); without end if fewer than half ended."""
-    left = 1.0
-    for end in np.unique(times.time[times.censored]):
-        ended = int((times.censored & (times.time == end)).sum())
-        left *= 1 - ended / (ended + int((times.time > end).sum()))
-        if left <= 0.5:
-            return float(end)
-    return np.inf
+    """The time to which half of an arm's members were followed, or would have been, had they not learned before.
+
+    It is the median of Kaplan and Meier's estimate in which the end of a run is the event and learning hides it;
+    infinite if fewer than half of the runs ended.
+    """
+    every, ended = np.sort(times.time), np.sort(times.time[times.censored])
+    ends, first = np.unique(ended, return_index=True)
+    number = np.diff(first, append=len(ended))
+    beyond = len(every) - np.searchsorted(every, ends, "right")
+    left = np.cumprod(1 - number / (number + beyond))
+    half = left <= 0.5 + 1e-9  # a product of fractions that is one half may come out above it
+    return float(ends[half][0]) if half.any() else np.inf
 
 
 def dropped(times: Times) -> np.ndarray:
@@ -31,9 +34,9 @@ def worst_cases(slow: Times, fast: Times) -> list[tuple[Times, Times]]:
     To follow every member no farther than the first one that was dropped would throw the others away: one of twenty
     runs that crashed early made p = 1 of an effect that nobody could miss.
     """
-    latest = float(np.concatenate([slow.time, fast.time]).max(initial=0.0))
     if not (dropped(slow).any() or dropped(fast).any()):
         return [(slow, fast)]
+    latest = float(np.concatenate([slow.time, fast.time]).max())
     early, late = ([_settled(arm, there, latest) for arm in (slow, fast)] for there in (True, False))
     return [(early[0], late[1]), (late[0], early[1])]
 

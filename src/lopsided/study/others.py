@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from lopsided.core.arms import name_of
@@ -32,10 +32,9 @@ class OtherArm(NamedTuple):
     """The settings in which these specs differ; None where a spec does not have one."""
 
 
-def others(specs: Mapping[str, str], taken: Collection[str], digests: Iterable[str]) -> list[OtherArm]:
-    """Arms in the store that the recipe does not plan (made with --set): `digests` that are not `taken`. `specs` is
-    canonical JSON by content hash."""
-    found = {digest: parsed(specs[digest]) for digest in sorted(set(digests) - set(taken)) if digest in specs}
+def others(specs: Mapping[str, str], digests: Iterable[str]) -> list[OtherArm]:
+    """Specs by their hashes, with names that tell them apart. `specs`: canonical JSON by content hash."""
+    found = {digest: parsed(specs[digest]) for digest in sorted(digests) if digest in specs}
     at = differing(found)
     return [OtherArm(_name(at[digest]) or digest, digest, spec, at[digest]) for digest, spec in found.items()]
 
@@ -56,7 +55,7 @@ def with_seeds(store: Store, manifests: Sequence[Manifest]) -> list[tuple[OtherA
     for spec, seed in store.complete():
         if (spec, seed) not in taken:
             seeds.setdefault(spec, []).append(seed)
-    return [(arm, tuple(sorted(seeds[arm.digest]))) for arm in others(store.index.specs, (), seeds)]
+    return [(arm, tuple(sorted(seeds[arm.digest]))) for arm in others(store.index.specs, seeds)]
 
 
 def arm_rows(store: Store, manifests: Sequence[Manifest]) -> list[ArmRow]:

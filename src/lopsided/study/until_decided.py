@@ -31,7 +31,6 @@ from lopsided.stats.verdict import DECIDED, NOT_RUN, Claim, Look
 from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
 from lopsided.store.paths import folder_in
-from lopsided.store.survey import MemberId
 from lopsided.study import looks as look_in_hand
 from lopsided.study.looks import Plan, plan_of
 from lopsided.study.recipe_run import RecipeRun
@@ -76,7 +75,6 @@ def until_decided(
     if plan is None:
         done = asked.train(store, progress, stop, execution, runner)
         plan = _write(asked, store.as_of_now(), looks or LOOKS)
-    already, judged_members = done.already, set[MemberId]()
     asked = _chose(asked, plan, store.as_of_now())
     while (state := replay(asked, plan, store.as_of_now())).wanted:
         judged = _seeds(plan, state.looks)
@@ -85,19 +83,16 @@ def until_decided(
         specs = [asked.arms[name] for name in state.wanted]
         request = Request(specs, judged, store, progress, execution, stop or threading.Event())
         done = done.plus(runner(request))
-        judged_members |= {(spec.content_hash(), seed) for spec in specs for seed in judged}
     look_in_hand.took(store, asked.label, state.judged)
     look_in_hand.end(store, asked.label)
-    if done.trained == 0:  # a plan that was carried out before asks for nothing any more
-        chose = {(spec.content_hash(), seed) for spec in asked.base.values() for seed in range(plan.first)}
-        looked_at = {
-            (asked.arms[name].content_hash(), plan.first + seed)
-            for name, seeds in state.judged.items()
-            for seed in range(seeds)
-        }
-        return state, done._replace(already=len((chose | looked_at) & there))
-    # Each look asks for the seeds of those before it, too: they were there, or this command trained them.
-    return state, done._replace(already=already + len(judged_members & there))
+    chose = {(spec.content_hash(), seed) for spec in asked.arms.values() for seed in range(plan.first)}
+    looked_at = {
+        (asked.arms[name].content_hash(), plan.first + seed)
+        for name, seeds in state.judged.items()
+        for seed in range(seeds)
+    }
+    # Not the sum over requests: each look asks for the seeds of those before it, too.
+    return state, done._replace(already=len((chose | looked_at) & there))
 
 
 def planned(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> Plan | None:

@@ -53,10 +53,10 @@ def heavy_time(d: int, mass: float, k: int, r: float, heavy: int = 1) -> float:
     began farthest on the wrong side, at the median of the largest of n_j deviations. After the escape of the heavy
     level the rest takes about `tail_time(d - heavy, 1 - s, k)`, which grows as d.
 
-    Measured against the exact flow (`one-heavy-skill`): within 5 % for k = 2 and 4 and one or two heavy skills, 13 %
-    too short for k = 6. More heavy skills first have to escape themselves, as under a uniform law: where that takes
-    most of the time (k = 4 from eight on, k = 6 from four on) starts differ by orders of magnitude, and no formula for
-    a median start says much.
+    Measured against the exact flow, one heavy skill: within 2 % for k = 2, 7 % too short for k = 4, and for k = 6 14 %
+    (d = 256) to 25 % (d = 32) too short. More heavy skills first have to escape themselves, as under a uniform law:
+    where that takes most of the time (k = 4 from eight on, k = 6 from four on) starts differ by orders of magnitude,
+    and no formula for a median start says much.
     """
     numbers, masses = np.array([heavy, d - heavy]), np.array([mass, 1 - mass])
     shares = masses / numbers  # of one weight

@@ -15,7 +15,8 @@ from lopsided.engines.work import is_adaptive, program_of
 from lopsided.work.rows import member_id
 
 STEPS_OF_A_STRETCH = 100
-"""Steps that an adaptive integrator takes between two evaluations: a guess, which weighs such jobs against others."""
+"""Steps that an adaptive integrator takes between two evaluations. A guess: it decides only which job a worker takes
+first, and how much of the time left a job counts for beside jobs of other kinds."""
 
 
 def wanted_members(specs: Sequence[Spec], seeds: int | Sequence[int]) -> list[Member]:

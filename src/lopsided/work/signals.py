@@ -89,7 +89,7 @@ def _asked_by_signals(heard: Sequence[int] = (signal.SIGINT, signal.SIGTERM)) ->
 
 @contextmanager
 def _terminal_may_close() -> Iterator[None]:
-    if not hasattr(signal, "SIGHUP"):
+    if not hasattr(signal, "SIGHUP"):  # Windows has none
         yield
         return
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
