@@ -48,7 +48,7 @@ from lopsided.recipe import (
     decisions,
 )
 from lopsided.report.schema import claims_schema
-from lopsided.report.words import counts_text, difference_text, setting_text, settings_text
+from lopsided.report.words import counts_text, difference_text, setting_text, settings_text, would_decide
 from lopsided.results.stored import Arm, Results
 from lopsided.stats.slopes import of_points
 from lopsided.stats.verdict import Claim, Decision, Difference
@@ -198,6 +198,25 @@ def test_nor_do_they_make_a_difference_negligible():
     both_done = made_up({"low": rising(0.99, noise=0.001), "high": rising(0.99, noise=0.001)})
     (claim,) = decide(recipe_at(3000, EACH_KIND["higher"]), both_done)
     assert claim.verdict == "negligible"
+
+
+def test_members_that_are_exactly_alike_do_not_wait_for_seeds():
+    """They were "too few seeds"."""
+    results = made_up({"low": rising(0.5), "high": rising(0.5)})
+    (claim,) = decide(recipe_at(300, Higher(Final(HIGH), Final(LOW), "accuracy")), results)
+    assert (claim.verdict, claim.reason) == ("inconclusive", "ties")
+    assert would_decide(claim, None) == "a measure in which members differ"
+
+
+def test_members_that_diverged_do_not_wait_for_longer_runs():
+    """They were "too short runs"."""
+    results = made_up({"low": rising(0.3), "high": np.zeros((8, len(STEPS)))})
+    lost = replace(results.arms["high"], diverged=np.arange(8) < 5)
+    claims = [
+        decide(recipe_at(300, EACH_KIND["level"]), each)[0]
+        for each in (results, replace(results, arms={**results.arms, "high": lost}))
+    ]
+    assert [claim.reason for claim in claims] == ["budget", "diverged"]
 
 
 def test_what_speaks_for_a_claim_needs_no_longer_run():

@@ -166,6 +166,28 @@ def test_a_difference_that_is_certainly_small_is_negligible():
     assert decisions.slope_above(law, -0.5, "a against b", small=0.1).verdict == "negligible"
 
 
+def at_evaluations(values, every):
+    """Times as evaluations at multiples of `every` see them."""
+    seen = np.ceil(np.asarray(values) / every) * every
+    return Times(seen, np.zeros(len(seen), bool), np.full(len(seen), float(every)))
+
+
+@pytest.mark.parametrize(("every", "verdict"), [(10.0, "negligible"), (60.0, "inconclusive")])
+def test_nothing_is_negligible_that_evaluations_cannot_see(every, verdict):
+    """Of a true ratio of 1.5, three evaluations made "certainly less than 25 %"."""
+    rng = np.random.default_rng(0)
+    one, same, slower = (at_evaluations(ratio * 100 * rng.lognormal(0, 0.03, 24), every) for ratio in (1, 1.0, 1.1))
+    assert decisions.faster(one, same, "steps").verdict == verdict
+    assert decisions.as_fast(one, same, "steps").verdict == ("holds" if every < 60 else "inconclusive")
+    if every == 60.0:
+        assert decisions.faster(one, same, "steps").reason == "grid"
+        assert decisions.wider((one, same), (same, one), "steps").reason == "grid"
+        assert np.array_equal(slower.time, one.time)
+        assert decisions.not_ahead(one, slower, "steps").reason == "grid"
+        # What no place between two evaluations would change is said all the same.
+        assert decisions.not_ahead(one, at_evaluations(one.time * 3, every), "steps").verdict == "holds"
+
+
 def test_a_mean_ratio_near_one_is_negligible():
     ratios = np.exp(np.random.default_rng(3).normal(0.0, 0.1, 16))
     for test in (decisions.above, decisions.below):

@@ -77,7 +77,8 @@ def qualified(
     ends = {f"{key} = {arm.coordinates[key]:g} of {t.name!r}" for t in chosen for arm, key in t.edges}
     agree = (sum(each == found.verdict for each in others), len(others)) if others else None
     found = at_edges(found) if ends else found
-    claim = with_reason(statement.with_what(found, recipe.name, results.scale), found, bool(ends))
+    lost = most_diverged(results, statement.test.reads(results.arms))
+    claim = with_reason(statement.with_what(found, recipe.name, results.scale), found, bool(ends), lost)
     return replace(claim, folds_agree=agree, at_edge=tuple(sorted(ends)), **about(recipe, statement, results))
 
 
@@ -86,13 +87,19 @@ def at_edges(found: Decision) -> Decision:
     return found._replace(verdict="inconclusive") if found.verdict in DECIDED else found
 
 
-def with_reason(claim: Claim, found: Decision, at_edge: bool) -> Claim:
+def with_reason(claim: Claim, found: Decision, at_edge: bool, lost: bool = False) -> Claim:
     """The claim with why it is open."""
-    return replace(claim, reason=reason_of(found, at_edge))
+    return replace(claim, reason=reason_of(found, at_edge, lost))
 
 
-def reason_of(found: Decision, at_edge: bool) -> Reason:
-    """Why a claim is open; empty for others."""
+def most_diverged(results: Results, names: Iterable[str]) -> bool:
+    """Whether half or more of one of these arms diverged, at each of its settings."""
+    swept = sweeps.groups([results.arms[name] for name in names if results.arms[name].seeds]).values()
+    return any(all(arm.diverged.mean() >= 0.5 for arm in group) for group in swept)
+
+
+def reason_of(found: Decision, at_edge: bool, lost: bool = False) -> Reason:
+    """Why a claim is open; empty for others. `lost`: whether an arm diverged."""
     if found.verdict != "inconclusive":
         return ""
     # First what a wider sweep would change: with a better setting, neither budget nor seeds may be missing.
@@ -102,7 +109,9 @@ def reason_of(found: Decision, at_edge: bool) -> Reason:
         return found.reason
     if found.rivals is not None and not found.rivals.agree:
         return "rivals"
-    return "budget" if found.effect is None else "seeds"  # of no effect, too few members learned
+    if found.effect is None:  # too few members learned
+        return "diverged" if lost else "budget"
+    return "ties" if found.interval[0] == found.interval[1] else "seeds"
 
 
 def about(recipe: Recipe, statement: Statement, results: Results) -> dict[str, Any]:

@@ -173,7 +173,7 @@ def would_decide(claim: Claim, seeds: int | None) -> str:
     """What an undecided claim waits for; nothing for others. `seeds` is how many an arm would probably do."""
     if claim.verdict != "inconclusive":
         return ""
-    if claim.effect is not None and claim.interval == (claim.effect, claim.effect):
+    if claim.reason == "ties":
         return "a measure in which members differ"
     if claim.reason == "edge":
         return "a wider sweep"
@@ -184,7 +184,7 @@ def would_decide(claim: Claim, seeds: int | None) -> str:
     if claim.reason == "budget":
         return "longer runs"
     if claim.reason == "diverged":
-        return "a value of every run (one that diverged has none)"
+        return "runs that do not diverge"
     if seeds is None and claim.reason == "rivals":
         return "more seeds that choose"  # fewer settings would be left that may be the best
     if seeds is None:
@@ -272,5 +272,6 @@ REASON_WORDS = {
     "grid": "evaluations too far apart",
     "ends": "runs of different length",
     "diverged": "runs that diverged",
+    "ties": "members that are exactly alike",
     "": "no stated reason",
 }

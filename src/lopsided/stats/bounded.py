@@ -1,8 +1,10 @@
-"""A verdict that holds wherever between two evaluations a goal was reached."""
+"""Verdicts that hold wherever between two evaluations a goal was reached."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+import numpy as np
 
 from lopsided.stats.crossing import Between
 from lopsided.stats.times import Times
@@ -26,6 +28,28 @@ def bounded(found: Decision, ends: Sequence[Decision]) -> Decision:
         interval=(None if None in lows else min(lows), None if None in highs else max(highs)),
         method=f"{found.method}, wherever between evaluations",
     )
+
+
+def coarseness(*arms: Times) -> float:
+    """How far apart evaluations lie in the arm where that is most, as a share of the time to learn."""
+    return max(times.coarseness for times in arms)
+
+
+def no_finer_than_seen(found: Decision, within: float, *arms: Times) -> Decision:
+    """A decision on times, with how far apart evaluations lie.
+
+    If that is more than what counts as no difference, arms that differ by a factor `within` may have reached their
+    goals between the same two evaluations. That they do not differ is then said only if it is so wherever between them
+    each arm got there.
+    """
+    apart = coarseness(*arms)
+    if apart > within - 1 and found.bounds and found.verdict in ("holds", "negligible"):
+        low, high = found.interval
+        least = (low or 0.0) * max(0.0, 1 - apart)
+        most = np.inf if high is None or apart >= 1 else high / (1 - apart)
+        if most > found.bounds[0] or (found.equivalence and least < found.bounds[1]):
+            found = found._replace(verdict="inconclusive", reason="grid")
+    return found._replace(coarseness=apart)
 
 
 UNLIKE = 1.5

@@ -18,6 +18,7 @@ from typing import Literal
 
 import numpy as np
 
+from lopsided.stats.bounded import coarseness, no_finer_than_seen
 from lopsided.stats.compare import Comparison, centre, compare_gaps, compare_times, compare_values, share
 from lopsided.stats.slopes import PowerLaw
 from lopsided.stats.times import Times
@@ -48,11 +49,11 @@ def faster(
     c = compare_times(slow, fast, at_least, 1 - level, paired)
     if at_least != 1:
         found = _beside(_time(axis), c, at_least, "above", _members(slow, fast), level)
-        return found._replace(coarseness=_coarseness(slow, fast))
+        return found._replace(coarseness=coarseness(slow, fast))
     found = _decision(_time(axis), c, _above(c, 1.0, level), _members(slow, fast), 1 - level)
     if small:
         found = _unless_small(found, SMALL_RATIO, lambda: as_fast(slow, fast, axis, level=level, paired=paired))
-    return found._replace(coarseness=_coarseness(slow, fast))
+    return no_finer_than_seen(found, QUARTER, slow, fast)
 
 
 def of_comparison(what: str, c: Comparison, null: float, level: float = LEVEL) -> Decision:
@@ -86,14 +87,14 @@ def as_fast(
     """Neither arm is more than a factor `within` faster: an equivalence."""
     over, under = (compare_times(slow, fast, bound, 1 - 2 * level, paired) for bound in (within, 1 / within))
     found = _equivalence(_time(axis), over, under, within, 1 / within, _members(slow, fast), level)
-    return found._replace(coarseness=_coarseness(slow, fast))
+    return no_finer_than_seen(found, within, slow, fast)
 
 
 def not_ahead(slow: Times, fast: Times, axis: str, within: float = QUARTER, level: float = LEVEL) -> Decision:
     """`fast` is not more than a factor `within` ahead (one side of `as_fast`)."""
     c = compare_times(slow, fast, within, 1 - level)
     found = _beside(_time(axis), c, within, "below", _members(slow, fast), level)
-    return found._replace(coarseness=_coarseness(slow, fast))
+    return no_finer_than_seen(found, within, slow, fast)
 
 
 def wider(narrow: tuple[Times, Times], wide: tuple[Times, Times], axis: str, level: float = LEVEL) -> Decision:
@@ -106,7 +107,7 @@ def wider(narrow: tuple[Times, Times], wide: tuple[Times, Times], axis: str, lev
         return _equivalence(_time(axis), over, under, QUARTER, 1 / QUARTER, members, level)
 
     found = _unless_small(_decision(_time(axis), c, _above(c, 1.0, level), members, 1 - level), SMALL_RATIO, equal)
-    return found._replace(coarseness=_coarseness(*narrow, *wide))
+    return no_finer_than_seen(found, QUARTER, *narrow, *wide)
 
 
 def higher(
@@ -234,10 +235,6 @@ def _time(axis: str) -> str:
     return f"{axis} to learn"
 
 
-def _coarseness(*arms: Times) -> float:
-    return max(times.coarseness for times in arms)
-
-
 def _members(*arms: Times) -> int:
     return sum(len(times.time) for times in arms)
 
@@ -270,9 +267,13 @@ def _equivalence(
 
 def _unless_small(found: Decision, small: tuple[float, float], equal: Callable[[], Decision]) -> Decision:
     """`found`, by a test of a difference. If that decides nothing, but the equivalence test `equal` holds, the verdict
-    is `negligible`."""
-    if found.verdict == "inconclusive" and (closer := equal()).verdict == "holds":
-        found = closer._replace(verdict="negligible")
+    is `negligible`; if only its evaluations are too far apart for that, this is the reason."""
+    if found.verdict == "inconclusive":
+        closer = equal()
+        if closer.verdict == "holds":
+            found = closer._replace(verdict="negligible")
+        elif closer.reason == "grid":
+            found = found._replace(reason="grid")
     return found._replace(small=small)
 
 

@@ -13,9 +13,10 @@ DECIDED: tuple[Verdict, ...] = ("holds", "contradicted", "negligible")
 """Verdicts that more seeds are not asked about."""
 Replication = Literal["fully", "in direction", "not", ""]
 Source = Literal["paper", "own"]
-Reason = Literal["", "budget", "seeds", "edge", "rivals", "grid", "ends", "diverged"]
+Reason = Literal["", "budget", "seeds", "edge", "rivals", "grid", "ends", "diverged", "ties"]
 """Why a claim is open: runs too short, too few seeds, the best setting at an end of its sweep, other settings that may
-be as good and lead to another verdict, evaluations too far apart."""
+be as good and lead to another verdict, evaluations too far apart, runs of different length, runs that diverged, members
+that do not differ at all."""
 
 
 COARSE = 0.2

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from lopsided.claims.as_text import as_text
-from lopsided.claims.deciding import about, at_edges, found_of, with_reason
+from lopsided.claims.deciding import about, at_edges, found_of, most_diverged, with_reason
 from lopsided.claims.recipe import Recipe
 from lopsided.core.errors import InputError, StoreError
 from lopsided.core.execution import DEFAULT, Execution
@@ -184,7 +184,8 @@ def _look(
             continue
         edges = tuple(sorted(set(reads) & set(plan.at_edges)))
         found = at_edges(found) if edges else found
-        claim = with_reason(statement.with_what(found, recipe.name, asked.scale), found, bool(edges))
+        lost = most_diverged(results, reads)
+        claim = with_reason(statement.with_what(found, recipe.name, asked.scale), found, bool(edges), lost)
         claims[i] = replace(claim, look=at, at_edge=edges, **about(recipe, statement, results))
         if found.verdict not in DECIDED and not edges:
             needed |= set(reads)
