@@ -14,6 +14,7 @@ from lopsided.executors import orders
 from lopsided.executors.base import Executor
 from lopsided.executors.elsewhere import Elsewhere
 from lopsided.store.parts import Store
+from lopsided.study.recipe_run import prepare
 from lopsided.work.worker import run
 from tests.conftest import PARITY
 from tests.faults.test_doors import command
@@ -107,11 +108,23 @@ def test_one_setting_is_one_run_however_it_is_written(tmp_path, capsys):
     for text in ("0.02", "0.020", "2e-2"):
         command(capsys, "run", "dense-parity", "--scale", "smoke", "--set", f"optimizer.momentum={text}",
                 "--out", tmp_path, code=2)  # fmt: skip
-    from lopsided.study.recipe_run import prepare
-
     labels = {prepare("norm-growth", "smoke", None, [f"steps={text}"]).label for text in ("50", "5e1", "50.0")}
     assert len(labels) <= 2  # 50 and 50.0
     assert prepare("norm-growth", "smoke", None, ["products=float32"]).overrides == ()  # what it is already
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        (["task.d=7", "steps=20"], ("steps=20", "task.d=7")),
+        (["steps=20", "task.d=7"], ("steps=20", "task.d=7")),
+        (["steps=30", "task.d=7", "steps=20"], ("steps=20", "task.d=7")),
+        (["products=float32", "steps=20"], ("steps=20",)),
+    ],
+)
+def test_one_run_is_one_run_in_whatever_order_it_is_changed(changes, named):
+    """One set of specs had several names, and several reports."""
+    assert prepare("set-size", "smoke", None, changes).overrides == named
 
 
 def test_who_comes_after_a_stop_is_not_stopped(tmp_path):

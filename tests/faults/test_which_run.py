@@ -22,7 +22,7 @@ from lopsided.work.worker import run
 from tests.conftest import PARITY
 from tests.faults.helpers import ROOT
 
-CHANGES = ("steps=24", "evaluation.every=8")
+CHANGES = ("evaluation.every=8", "steps=24")
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def asked(root, sql):
 def test_runs_are_named_by_what_was_changed(out):
     titles = {each.title for each in manifest.recorded(Store(out))}
     assert "set-size-smoke" in titles
-    assert "set-size-smoke, steps=24, every=8" in titles
+    assert "set-size-smoke, every=8, steps=24" in titles
     assert any(": lr=0.25" in title for title in titles)
     assert manifest.title_of("state-tracking", "laptop", ["task.group=D5", "task.hops=2"], []) == (
         "state-tracking, group=D5, hops=2"
@@ -61,7 +61,7 @@ def test_status_says_what_was_changed(out, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     cli("status", out)
     said = capsys.readouterr().out
-    assert "set-size-smoke, steps=24, every=8" in said
+    assert "set-size-smoke, every=8, steps=24" in said
     cli("status", out, "--json")
     rows = json.loads(capsys.readouterr().out)["runs"]
     assert [row["changes"] for row in rows if row["changes"] and ":" not in row["changes"][0]] == [list(CHANGES)]
@@ -72,8 +72,8 @@ def test_the_tables_tell_runs_apart(out):
     steps = asked(out, "SELECT run, max(step) FROM rows JOIN arms USING (spec) GROUP BY run ORDER BY run")
     assert len({run for run, _ in steps}) == 3
     assert ("set-size-smoke", 60) in steps
-    changed = asked(out, "SELECT DISTINCT changes FROM arms WHERE changes LIKE 'steps%'")
-    assert changed == [("steps=24 evaluation.every=8",)]
+    changed = asked(out, "SELECT DISTINCT changes FROM arms WHERE changes LIKE '%steps%'")
+    assert changed == [("evaluation.every=8 steps=24",)]
     (codes,) = asked(out, "SELECT count(DISTINCT code) FROM members WHERE code LIKE 'ast-1:%'")
     assert codes[0] >= 1
     shared = asked(out, "SELECT max(len(runs)) FROM members")
@@ -124,7 +124,7 @@ def test_a_recipe_s_run_is_read_in_one_line(out):
 def test_check_says_what_else_the_folder_has(out, capsys):
     cli("check", "--out", out)
     said = capsys.readouterr().out
-    assert "Changed by hand: set-size-smoke, steps=24, every=8, 2 seeds" in said
+    assert "Changed by hand: set-size-smoke, every=8, steps=24, 2 seeds" in said
     (part, *_) = Store(out).parts()
     store = Store(out)
     unfinished = manifest.recorded(store)[0].model_copy(update={"seeds": 40})

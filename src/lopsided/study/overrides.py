@@ -20,6 +20,27 @@ DEEPEST = 20
 """Brackets inside one another that a value may have."""
 
 
+def changed(recipe: str, arms: Mapping[str, Spec], overrides: Sequence[str]) -> tuple[dict[str, Spec], tuple[str, ...]]:
+    """The arms with the changes, and the changes by which the run is named.
+
+    0.02, 0.020 and 2e-2 are one change, one that changes nothing is none, and their order is kept only where it
+    matters. Raises `InputError` for a change that the recipe cannot stand.
+    """
+    said = [plainly(each) for each in overrides]
+    after = overridden(recipe, arms, said)
+
+    def same(others: Sequence[str]) -> bool:
+        try:
+            return overridden(recipe, arms, others) == after
+        except InputError:  # one of them needs another one before it
+            return False
+
+    for i in reversed(range(len(said))):
+        fewer = said[:i] + said[i + 1 :]
+        said = fewer if same(fewer) else said
+    return after, tuple(sorted(said) if same(sorted(said)) else said)
+
+
 def overridden(recipe: str, arms: Mapping[str, Spec], overrides: Sequence[str]) -> dict[str, Spec]:
     """The arms with the changes; raises `InputError` for a change that the recipe cannot stand."""
     if not overrides:

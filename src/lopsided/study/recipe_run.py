@@ -25,7 +25,7 @@ from lopsided.store.parts import Store, job_name
 from lopsided.study import manifest
 from lopsided.study.manifest import Manifest
 from lopsided.study.named_metrics import check_metrics
-from lopsided.study.overrides import apply, overridden, plainly, require_other_names
+from lopsided.study.overrides import apply, changed, require_other_names
 from lopsided.study.own_code import code_versions
 from lopsided.study.targets import find, plain_curves
 from lopsided.work.done import Done, Request, Runner
@@ -239,11 +239,7 @@ def prepare(target: str, scale: str, seeds: int | None, overrides: Sequence[str]
         decided: ScaleName = "laptop" if name == "smoke" and "laptop" in recipe.scales else name
         recipe.check(decided)
         check_metrics(recipe, decided)
-    # 0.02, 0.020 and 2e-2 are one run, and what changes nothing is none.
-    overrides = tuple(plainly(each) for each in overrides)
-    before = recipe.specs(name)
-    arms = overridden(recipe.name, before, overrides)
-    overrides = () if arms == before else overrides
+    arms, overrides = changed(recipe.name, recipe.specs(name), overrides)
     require_other_names(
         recipe.name, {key for arm in recipe.arms_at(name).values() for key in arm.coordinates}, overrides
     )
