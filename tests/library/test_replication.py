@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -129,3 +130,13 @@ def test_mistakes_are_one_line(words, said, tmp_path, monkeypatch, capsys):
     err = capsys.readouterr().err
     assert said in err
     assert len(err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("form", ["crate", "logbook"])
+def test_nothing_is_exported_where_nothing_is_decided(form, tmp_path, capsys):
+    """A crate was written of claims that nobody had run."""
+    claims = [{**replace(each, verdict="not run").as_json(), "seeds_needed": None} for each in CLAIMS[:2]]
+    (tmp_path / "claims.json").write_text(json.dumps({"claims": claims, "runs": {}}))
+    cli("export", form, tmp_path / "into", "--claims", tmp_path / "claims.json", code=2)
+    assert "none of these claims is decided" in capsys.readouterr().err
+    assert not (tmp_path / "into").exists()

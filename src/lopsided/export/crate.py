@@ -22,7 +22,9 @@ LICENCE = "https://creativecommons.org/licenses/by/4.0/"
 
 def write_crate(folder: Path, document: Mapping[str, Any], rows: Path | None = None) -> Path:
     """Write the claims, their schema and (a copy of) published rows into an empty folder. Raises `InputError` if it is
-    not empty."""
+    not empty, or if nothing is decided."""
+    if all(each["verdict"] == "not run" for each in document["claims"]):
+        raise InputError("export: none of these claims is decided; nothing to write")
     if folder.exists() and any(folder.iterdir()):
         raise InputError(f"export: {str(folder)!r} is not empty; a crate is a folder of its own")
     folder.mkdir(parents=True, exist_ok=True)

@@ -42,7 +42,7 @@ def write_logbook(folder: Path, document: Mapping[str, Any], recipes: Mapping[st
     names = [n for n in dict.fromkeys(c.recipe for c in claims) if any(
         c.verdict != "not run" for c in claims if c.recipe == n)]  # fmt: skip
     if not names:
-        raise InputError("export: no claim of a recipe that this command knows is decided there; nothing to write")
+        raise InputError("export: none of these claims is decided; nothing to write")
     children = []
     for name in names:
         question = getattr(recipes.get(name), "question", name)
