@@ -34,8 +34,8 @@ class TrainingSet(Config):
     makes a quadruple of two such pairs with opposite labels, so that the mean label is 0 as well; "whitened" moves and
     rotates the inputs of a fixed set to mean 0 and covariance I, and labels them afterwards; "repeats" draws inputs
     without replacement from a finite space, so that a set as large as the space is the whole population.
-    `biased_by`: every coordinate of a fresh stream gets the mean that it has on that many samples drawn beforehand, and
-    coordinates are independent given those means.
+    `biased_by`: every coordinate of a fresh stream, or of one fixed set, gets the mean that it has on that many samples
+    drawn beforehand, and coordinates are independent given those means.
     """
 
     remove: Literal["none", "balanced-inputs", "balanced-labels", "whitened", "repeats"] = "none"
@@ -54,8 +54,11 @@ class TrainingSet(Config):
             _require(task, "random-labels", "plan: labels = 'random'")
         if self.biased_by is not None:
             _require(task, "biased", f"training_set.biased_by = {self.biased_by}")
-            if not plan.fresh:
-                raise InputError("training_set.biased_by: needs a plan whose samples are all fresh (online)")
+            if not plan.fresh and not (isinstance(plan, FixedSets) and plan.confined and len(sizes_of(plan)) == 1):
+                raise InputError(
+                    "training_set.biased_by: needs a plan whose samples are all fresh (online) or are one fixed set "
+                    "(fixed, full-batch)"
+                )
 
     def _check_removal(self, task: Task, plan: SampledPlan) -> None:
         what, sizes = f"training_set.remove = {self.remove!r}", sizes_of(plan)
