@@ -1,6 +1,7 @@
 """Anybody's runs on several tasks, with swept settings, ranked, planned and looked at."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import lopsided as lop
 from lopsided.api.curves import Ragged
 from lopsided.api.ranking import _letters
 from lopsided.api.runs import Runs
+from lopsided.api.several import holm
 from lopsided.cli import main
 from lopsided.logs.run import Points, Run
 from lopsided.stats import planning, stratified
@@ -418,3 +420,15 @@ def test_the_explorer_shows_logs(logs):
     assert "muon reaches loss" in found
     assert "not told apart" in found
     assert "wrong" in str(show("loss", 5.0, "adamw", "steps")), "a goal that asks nothing is a sentence on the page"
+
+
+def test_who_is_open_only_beside_others_says_how_many_runs_would_do():
+    """With several arms none of the open verdicts said it, where alone each did."""
+    rng = np.random.default_rng(0)
+    alone = lop.compare(rng.normal(0, 1, (8, 1)), rng.normal(3, 1, (8, 1)), axis=[1], falling=False).higher()
+    verdicts = {p: alone._replace(claim=replace(alone.claim, p_value=p, verdict="holds")) for p in (0.02, 0.03, 0.04)}
+    found = holm(verdicts)
+    assert {each.verdict for each in found.values()} == {"inconclusive"}
+    assert [each.notes[-1] for each in found.values()] == [
+        f"about {n} runs of each side would probably decide it beside the others (now 8)" for n in (16, 17, 15)
+    ]

@@ -13,8 +13,10 @@ from lopsided.api.curves import direction_of
 from lopsided.api.verdict import Verdict
 from lopsided.stats.crossing import crossings
 from lopsided.stats.decisions import LEVEL
+from lopsided.stats.sequential import SIDE, seeds_needed
 from lopsided.stats.signflip import SEED
 from lopsided.stats.times import median
+from lopsided.stats.verdict import Claim
 
 if TYPE_CHECKING:
     from lopsided.api.runs import Runs
@@ -64,8 +66,16 @@ def holm(found: Mapping[K, Verdict]) -> dict[K, Verdict]:
             verdict="inconclusive" if decided else verdict.verdict,
             reason="seeds" if decided else verdict.claim.reason,
         )
-        corrected[arm] = verdict._replace(claim=claim)
+        waits = _beside_others(claim, p_values[arm], len(tested) - rank) if decided else ()
+        corrected[arm] = Verdict(claim, verdict.notes + waits)
     return corrected
+
+
+def _beside_others(claim: Claim, p_value: float, tests: int) -> tuple[str, ...]:
+    """How many runs would probably decide a claim whose p-value is small enough alone, and not as one of so many."""
+    runs = claim.members // 2
+    needed = seeds_needed(p_value, runs, side=SIDE / tests)
+    return (f"about {needed:,} runs of each side would probably decide it beside the others (now {runs})",)
 
 
 def table(runs: Runs, metric: str, at: float | None, axis: str) -> list[dict[str, Any]]:
