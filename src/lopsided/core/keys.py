@@ -115,6 +115,7 @@ def shuffled(word: UInt32[Array, 2], position: UInt32[Array, ""], size: Integer[
 
 
 EXACT = 16
+"""Elements of which every permutation is equally likely: a digit for each, in a loop that the compiler unrolls."""
 
 
 def _scrambled(k: UInt32[Array, ""]) -> UInt32[Array, ""]:

@@ -18,6 +18,7 @@ FEW = 0.02
 MANY = 10**6
 """Samples over which the mean is taken: enough that no stretch of a shape is rounded away."""
 SHOWN = 8
+"""Rows shown of either end of a long table."""
 LONGEST = 40
 """Letters of a name in the table, so that a row fits a terminal of 80."""
 NAMED = 5

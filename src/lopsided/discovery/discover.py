@@ -16,6 +16,7 @@ from lopsided.discovery.stability import ABOVE_CHANCE, SAMPLE, STABLE, Agreement
 from lopsided.discovery.texts import Points, Texts, embedded, looked_through, of_embeddings, of_texts
 
 EXAMPLES = 3
+"""Rows shown of each skill."""
 FEWEST_ROWS = 40
 """Two halves of 20, the fewest points that a cluster is looked for in (`stability.FEWEST`)."""
 UNKNOWN = "unknown"

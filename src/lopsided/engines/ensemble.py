@@ -40,6 +40,8 @@ MEMBER_AXIS = "member"
 ONCE = {"xla_backend_optimization_level": 0}
 """For what runs once: drawing a transformer's first weights took 8 s to compile, and takes 2 s this way."""
 FIRST_SLICE_STEPS = 16
+"""Steps of the first slice, whose time tells how many steps the next ones take: few, so that it ends soon on any
+machine."""
 MOST_COMPILED = 32
 """Sets of compiled functions that are kept for later ensembles."""
 

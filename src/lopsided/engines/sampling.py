@@ -31,6 +31,7 @@ from lopsided.skills.listening import Listening
 from lopsided.skills.ranks import skill_at_rank
 
 PIECE = 1024
+"""Samples whose moments are summed at once: the set itself would not fit the memory of every member."""
 
 
 class Change(NamedTuple):

@@ -19,6 +19,7 @@ from lopsided.executors.actor import Actor
 from lopsided.executors.base import Executor, missing_library
 
 IDLE_SECONDS = 30.0
+"""As of local workers."""
 NAMESPACE = "lopsided"
 
 

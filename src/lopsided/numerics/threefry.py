@@ -10,7 +10,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, UInt32
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+"""Rotations of Threefry-2x32 (Salmon et al. 2011, table 2)."""
 _PARITY = 0x1BD11BDA
+"""The constant of the key schedule of Threefish, for words of 32 bits."""
 
 
 def threefry2x32(

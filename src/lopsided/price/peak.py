@@ -15,6 +15,7 @@ from lopsided.core.json_text import parsed
 from lopsided.engines.devices import cache_folder
 
 SIZES = (512, 1024, 2048)
+"""Sides of the matrices: one of them fills every core, and fits every cache that matters."""
 FILE = "peaks.json"
 SECONDS = 0.3
 """How long each size is measured."""

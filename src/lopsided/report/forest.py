@@ -25,6 +25,7 @@ LETTERS = 74
 LARGEST = 64.0
 """Ratios beyond this, or below its inverse, are drawn there, with an arrow."""
 TICKS = (1 / 32, 1 / 8, 1 / 2, 1, 2, 8, 32)
+"""Ratios at which the axis is marked."""
 
 
 def drawable(claims: Sequence[Claim]) -> list[Claim]:

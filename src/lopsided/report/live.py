@@ -21,6 +21,7 @@ from rich.text import Text
 from lopsided.core.progress import Progress
 
 PLAIN_EVERY = 10.0
+"""Seconds between lines where there is no terminal: a log is read afterwards."""
 LATEST = 24
 """Arms in the table at most, on a high screen: those that appeared last."""
 NAMED = 6

@@ -24,6 +24,7 @@ from lopsided.skills.distributions import Exponent
 from lopsided.skills.listening import Listening, Told
 
 HALVINGS = 30
+"""Halvings of an interval of exponents: 2^-30 of it is below the resolution of float32."""
 
 
 class SelfAnnealed(Skills, Listens):

@@ -34,7 +34,7 @@ from lopsided.store.records import text_of
 from lopsided.store.rows import write_rows
 from lopsided.store.survey import Damage, MemberId, Survey, survey_of
 
-FORMAT = 2
+FORMAT = 2  # of a store: another one is refused by name, never read as if it were this one
 WRITTEN = json.dumps({"format": FORMAT})
 """What the file store.json holds."""
 

@@ -16,6 +16,7 @@ import numpy as np
 from lopsided.core.errors import InputError
 
 LARGEST = 5040
+"""The order of S7."""
 NAMES = "S2..S7, A3..A7, Zn, Dn (n >= 3), products such as S3xZ2, or a multiplication table (list of rows)"
 
 
