@@ -27,7 +27,7 @@ from lopsided.stats.crossing import crossings
 from lopsided.stats.verdict import DECIDED, NOT_RUN, Claim, Look
 
 FORMAT = 1
-"""Of plan files; another one is refused, since its looks may mean something else."""
+"""Format of plan files; another one is refused, since its looks may mean something else."""
 PLANNED = ("format", "baseline", "candidate", "metric", "at", "axis", "looks", "paired", "written")
 """Fields of the plan file that its digest covers."""
 

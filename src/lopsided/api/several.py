@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lopsided.api.runs import Runs
 
 RESAMPLED = 1_999
-"""As for the interval of a verdict (`stats.compare`)."""
+"""Draws, as many as for the interval of a verdict (`stats.compare`)."""
 
 
 def against(

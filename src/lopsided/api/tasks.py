@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Goals = float | Mapping[str, float]
 """One goal for all tasks, or a goal for each."""
 RESAMPLED = 999
-"""Fewer than for a verdict: these bands are drawn, not tested, one for each arm and task."""
+"""Draws, fewer than for a verdict: these bands are shown, not tested, one for each arm and task."""
 FARTHEST = 4.0
 """Times the fastest arm's time up to which a profile is drawn and scored, as AlgoPerf does."""
 

@@ -24,7 +24,7 @@ a `TrainingSet`."""
 GROUP = {"balanced-inputs": 2, "balanced-labels": 4}
 """Neighbouring indices that are balanced among themselves."""
 LARGEST_SPACE_BITS = 30
-"""`core.keys.shuffled` permutes fewer than 2^31 positions."""
+"""Bits of a space that `core.keys.shuffled` permutes: fewer than 2^31 positions."""
 
 
 class TrainingSet(Config):

@@ -26,7 +26,7 @@ from lopsided.shape.shape import Shape, as_shape
 AHEAD = 4096
 """Small requests are answered from so many positions, made at once."""
 KEPT = 16
-"""A loader asks for the same few blocks again and again, one for each of its workers."""
+"""Blocks kept: a loader asks for the same few blocks again and again, one for each of its workers."""
 LONGEST = 2**50
 """Positions are times, as floating-point numbers: beyond, turns of one cell would come at equal times."""
 

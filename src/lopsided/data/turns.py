@@ -19,7 +19,7 @@ from lopsided.data.words import CHUNK, ODD, U, finish, unit
 
 BLOCK = 1 << 14
 KEPT = 16
-"""As many as a stream keeps: a turn is asked for where a sample is."""
+"""Blocks kept, as many as by a stream: a turn is asked for where a sample is."""
 KEPT_EXAMPLES = 2**22
 """Blocks that were made are kept up to so many indices (32 MiB), so that scattered positions do not make them anew."""
 

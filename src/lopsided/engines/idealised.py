@@ -27,7 +27,7 @@ from lopsided.engines.population import refuse_samples, without_formula
 from lopsided.plans.population import Idealised as IdealisedPlan
 
 EVERYBODY = 2**30
-"""A job has all members: evaluating a formula takes no time."""
+"""Members of a job: all of them, since evaluating a formula takes no time."""
 
 
 class Idealised(Engine):

@@ -45,7 +45,7 @@ BLOCKS_AT_ONCE = 4
 ROUNDS_PER_JOB = 16
 """Members of a job for each of its slots: enough that slots rarely stand empty at the job's end."""
 EMPTY = -1
-"""Who sits in a seat that nobody has."""
+"""Member in a seat that nobody has."""
 EVALUATIONS = 2
 """How many evaluations in a row have to be good enough (the second confirms the first, as in `stats.times`)."""
 

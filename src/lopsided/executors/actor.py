@@ -24,7 +24,7 @@ from lopsided.work.rows import member_id
 from lopsided.work.worker import run_members
 
 IDLE_SECONDS = 300.0
-"""An actor keeps what it compiled; between the jobs of one program there may be minutes."""
+"""Patience of an actor: it keeps what it compiled, and between the jobs of one program there may be minutes."""
 
 
 class Actor:

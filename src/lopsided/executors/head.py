@@ -19,7 +19,7 @@ from lopsided.work.jobs import wanted_members
 from lopsided.work.rows import member_id
 
 LOOK_SECONDS = 1.0
-"""How often the folder is looked at: parts take a minute or so to come."""
+"""Time between looks at the folder: parts take a minute or so to come."""
 LAST_COMMIT_SECONDS = 60.0
 """How long a head waits at its deadline for its workers' last commits."""
 FIRST_SECONDS = 10.0

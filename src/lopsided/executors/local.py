@@ -14,7 +14,7 @@ from lopsided.executors.orders import CORES, NAME
 from lopsided.store.leases import LOG, Leases
 
 IDLE_SECONDS = 30.0
-"""A worker that finds no job for so long ends: others have taken the last ones."""
+"""Patience of a worker that finds no job: others have taken the last ones."""
 _DETACHED: list[subprocess.Popen] = []
 """Kept, because Python warns of a running process that nobody remembers."""
 

@@ -19,7 +19,7 @@ from lopsided.executors.actor import Actor
 from lopsided.executors.base import Executor, missing_library
 
 IDLE_SECONDS = 30.0
-"""As of local workers."""
+"""Patience of a worker, as of local ones."""
 NAMESPACE = "lopsided"
 
 

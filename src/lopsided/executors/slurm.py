@@ -23,9 +23,9 @@ from lopsided.store.files import replace_text
 from lopsided.store.leases import LOG
 
 IDLE_SECONDS = 60.0
-"""Longer than of local workers: tasks of one array start at different times."""
+"""Patience of a worker, longer than of local ones: tasks of one array start at different times."""
 LOOK_SECONDS = 0.2
-"""How often a job that was handed in is asked for."""
+"""Time between questions about a job that was handed in."""
 GRACE_SECONDS = 60
 """From Slurm's warning to its end: the time for a last commit."""
 DEFAULTS: dict[str, Any] = {"timeout_min": 240, "cpus_per_task": 2, "mem_gb": 4}

@@ -15,7 +15,7 @@ from lopsided.stats.verdict import Claim
 from lopsided.study.catalog import catalog
 
 LOOK_SECONDS = 5.0
-"""How often verdicts are made anew while a page is open: deciding all claims of a folder takes seconds."""
+"""Time between verdicts that are made anew while a page is open: deciding all claims of a folder takes seconds."""
 
 
 @contextmanager

@@ -26,7 +26,7 @@ QUADRATURE_POINTS = 180
 """Gauss-Hermite points: exact to rounding for polynomials; a kinked function such as |z| is good to about 2e-3. (From
 about 200 points on, the outer weights leave the range of a float.)"""
 SQUARES_TO_ONE = 1e-6
-"""Coefficients are written with a few digits."""
+"""Distance from 1 that is allowed, since coefficients are written with a few digits."""
 ZERO = 1e-9
 """Coefficients below this are rounding errors of the quadrature of a smooth function."""
 

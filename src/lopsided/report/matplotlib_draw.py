@@ -17,13 +17,13 @@ from matplotlib.ticker import EngFormatter, NullFormatter
 from lopsided.figures.panels import Contour, Figure, Heat, Panel
 
 LONG_LABELS = 100_000
-"""From here on labels of a linear axis run into one another, unless they are written in thousands."""
+"""Value from which on labels of a linear axis run into one another, unless they are written in thousands."""
 LONG_NAME = 46
 """Characters of a legend's line that fit a panel; longer names get a second one."""
 MOST_NAMES = 4
 """In a legend with letters of the usual size."""
 MOST_TICKS = 16
-"""With more settings than this, ticks at each of them run into one another."""
+"""Settings at each of which there is a tick; more would run into one another."""
 STYLE: dict[Any, Any] = {
     "font.size": 9,
     "axes.spines.top": False,

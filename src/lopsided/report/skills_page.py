@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lopsided.discovery.discover import Discovered
 
 SHOWN_ON_MAP = 4000
-"""More points hide one another, and make a page of megabytes."""
+"""Points of the map; more hide one another, and make a page of megabytes."""
 LETTERS = 300
 """Letters shown of an example."""
 

@@ -10,7 +10,7 @@ from lopsided.shape.shape import Shape
 
 UNIFORM, GROWING = "uniform", "growing subsets"
 EXPONENTS = (0.5, 1.0, 1.5)
-"""Around 1, the exponent of Zipf's law and of most of paper A's experiments."""
+"""Exponents around 1, the exponent of Zipf's law and of most of paper A's experiments."""
 PHASES, SMALLEST, LARGEST = 6, 1 / 320, 1 / 50
 """Phases of growing subsets, and the shares of all samples seen that the first and the last one have (paper C)."""
 FALLING = Anneal(1.5, 0.0, begin=0.0, finish=0.5)

@@ -29,7 +29,7 @@ from lopsided.stats.signflip import (
 from lopsided.stats.times import Times, median
 
 RESAMPLED = 1_999
-"""The ends of an interval of 95 % have 50 draws beyond them on either side."""
+"""Draws of which 50 lie beyond either end of an interval of 95 %."""
 ROUNDING = 1e-9
 """An effect that is nearer to its null than this share of the values is none: they were rounded."""
 OF_ONE = 1e-15

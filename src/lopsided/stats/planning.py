@@ -15,7 +15,7 @@ interval of medians. (Measured on 200 trials each: planned 0.76, found 0.81; 0.8
 UNLUCKY = 0.8
 """Confidence of the upper bound of a spread that a few runs leave open."""
 MOST = 100_000
-"""Beyond this nobody plans a comparison of training runs."""
+"""Runs beyond which nobody plans a comparison of training."""
 LEAST = {True: FEWEST, False: 4}
 """Runs of each side below which no test rejects at 5 %: paired, and independent."""
 

@@ -14,7 +14,7 @@ import numpy as np
 from lopsided.stats.times import Times
 
 FOLDS = 3
-"""Each third of the seeds is judged at what the others choose (docs/deciding.md)."""
+"""Folds: each third of the seeds is judged at what the others choose (docs/deciding.md)."""
 
 
 class Score(NamedTuple):

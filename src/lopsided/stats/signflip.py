@@ -24,9 +24,9 @@ FEWEST = 6
 # 1 / 10,000. A fixed seed: the same rows have the same p-value.
 EXACT_UP_TO = 12
 SAMPLED = 9_999
-"""The smallest p-value is 1/10,000, below every level that looks spend."""
+"""Flips: the smallest p-value is 1/10,000, below every level that looks spend."""
 SEED = 20_260_101
-"""Any number would do; this one is fixed, so that a verdict is the same wherever it is decided."""
+"""Seed of the flips. Any number would do; this one is fixed, so that a verdict is the same wherever it is decided."""
 PRECISION = 1e-4
 """Precision of shifts that are sought by halving: on a log scale a hundredth of a percent."""
 MOST_MEMBERS = 50_000

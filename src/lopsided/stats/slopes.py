@@ -27,7 +27,7 @@ SHORTEST = 1.0
 """Decades of x that the middle piece spans at least (half of the window, if that is less): a staircase has straight
 stretches of half a decade that are no law."""
 RESAMPLES = 999
-"""Each of them fits a law: a verdict on a slope takes a second with so many."""
+"""Draws: each of them fits a law: a verdict on a slope takes a second with so many."""
 
 
 class PowerLaw(NamedTuple):

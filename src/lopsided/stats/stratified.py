@@ -14,9 +14,9 @@ from lopsided.stats.times import Times, median
 from lopsided.stats.unpaired import log_rank_scores
 
 RESAMPLED = 9_999
-"""As many as sign flips."""
+"""Permutations, as many as sign flips."""
 HALF = 0.5
-"""What a tie counts for, as in the statistic of Mann and Whitney."""
+"""Weight of a tie, as in the statistic of Mann and Whitney."""
 Sides: TypeAlias = tuple[np.ndarray, np.ndarray]
 """(n,) and (m,) scores of one task's two arms."""
 

@@ -12,7 +12,7 @@ from lopsided.stats.signflip import SEED
 from lopsided.stats.verdict import Decision
 
 RESAMPLED = 1_999
-"""As of `stats.compare`."""
+"""Draws, as many as of `stats.compare`."""
 FEWEST = 3
 """Runs without which a mean has no error that a test could use."""
 

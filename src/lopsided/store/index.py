@@ -27,7 +27,7 @@ from lopsided.store.records import text_of
 from lopsided.store.rows import COLUMNS
 
 VERSION = 4
-"""Of the file; an index of another version is made anew from the parts."""
+"""Version of the file; an index of another one is made anew from the parts."""
 AT_ONCE = 256
 """Files of one query."""
 SAVE_EVERY = 20

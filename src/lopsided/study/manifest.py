@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lopsided.core.spec import Spec
 
 FORMAT = 2
-"""Of a manifest."""
+"""Format of a manifest."""
 MOST_MEMBERS = 5 * 10**6
 """Members of a run, at most: a list of them takes 0.6 GB. The largest recipe has 1 million with 64 seeds."""
 

@@ -25,7 +25,7 @@ SIGNS = "+-*"
 MINUS, TIMES = SIGNS.index("-"), SIGNS.index("*")
 BEGIN, ASK, CLOSE = "User: Calculate", ".\nAssistant:\\boxed{", "}"
 LARGEST = 2**31 - 1
-"""Answers are 32-bit integers."""
+"""Answer that a 32-bit integer can hold."""
 
 
 class Arithmetic(TextTask, FiniteInputs):

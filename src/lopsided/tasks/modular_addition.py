@@ -16,7 +16,7 @@ from lopsided.core.shapes import Classes, Tokens
 from lopsided.core.task import FiniteInputs, HasChance, RandomLabels, SampleContext, Task
 
 LARGEST = 2**31
-"""Sums of residues are 32-bit integers without a sign."""
+"""Number of residues whose sums are 32-bit integers without a sign."""
 
 
 class ModularAddition(Task, HasChance, FiniteInputs, RandomLabels):
