@@ -42,6 +42,12 @@ class Study(NamedTuple):
     """What the axis counts."""
     judged: str = "curve"
     """Under which name `train` gives the curve that is judged."""
+    by_mean: bool = False
+    """Whether the best rate is that of the best mean over the run: where last values are all the same, it is the one
+    that learns first."""
+    narrowed: bool = False
+    """Whether every rate is tried on the first seed that chooses, and on the others that seed's best rate and its
+    neighbours only."""
 
     @property
     def falls(self) -> bool:
@@ -61,20 +67,31 @@ class Study(NamedTuple):
         """By the median of the last values, on the seeds that choose; where there is one rate, that one."""
         if len(self.rates) == 1:
             return self.rates[0]
-        last = {rate: float(np.median(self.values(arm, rate, self.choose)[:, -1])) for rate in self.rates}
-        return min(last, key=last.__getitem__) if self.falls else max(last, key=last.__getitem__)
+        rates = self._near(arm) if self.narrowed else self.rates
+        return self._best(arm, rates, self.choose)
+
+    def _best(self, arm: str, rates: Sequence[float], seeds: Sequence[int]) -> float:
+        curves = {rate: self.values(arm, rate, seeds) for rate in rates}
+        score = {rate: float(np.median(c.mean(1) if self.by_mean else c[:, -1])) for rate, c in curves.items()}
+        return min(score, key=score.__getitem__) if self.falls else max(score, key=score.__getitem__)
+
+    def _near(self, arm: str) -> Sequence[float]:
+        """The best rate of the first seed that chooses, and its neighbours."""
+        at = sorted(self.rates).index(self._best(arm, self.rates, self.choose[:1]))
+        return sorted(self.rates)[max(0, at - 1) : at + 2]
 
     def train_all(self, jobs: int) -> None:
         """What is missing; goes on where it stopped."""
-        for stage in ("choose", "judge"):
+        first = self.choose[:1] if self.narrowed else self.choose
+        rates = {arm: self.rates if len(self.rates) > 1 else () for arm in self.arms}
+        stages = [
+            lambda: [(arm, rate, seed) for seed in first for arm in self.arms for rate in rates[arm]],
+            lambda: [(arm, rate, seed) for seed in self.choose[1:] for arm in self.arms for rate in self._near(arm)],
+            lambda: [(arm, self.best_rate(arm), seed) for seed in self.judge for arm in self.arms],
+        ]
+        for asked in stages if self.narrowed else stages[::2]:
             have = {(r["arm"], r["rate"], r["seed"]) for r in self.done()}
-            if stage == "choose" and len(self.rates) > 1:
-                asked = [(arm, rate, seed) for seed in self.choose for arm in self.arms for rate in self.rates]
-            elif stage == "choose":
-                asked = []
-            else:
-                asked = [(arm, self.best_rate(arm), seed) for seed in self.judge for arm in self.arms]
-            missing = [a for a in asked if a not in have]
+            missing = [a for a in asked() if a not in have]
             with ProcessPoolExecutor(jobs) as pool, self.file.open("a") as file:
                 runs = [(a, pool.submit(self.train, *a)) for a in missing]
                 for (arm, rate, seed), run in runs:

@@ -48,7 +48,7 @@ Whether that is the reason, as it is for [sums of digits](order-of-draws.md), on
 
 Written by `python examples/two_sets.py report` from the runs in `examples/two_sets.jsonl`.
 """
-MODULUS, BASE, WIDTH, STEPS, BATCH, POINTS = 11, 20, 64, 6000, 256, 30
+MODULUS, BASE, WIDTH, STEPS, BATCH, POINTS = 11, 20, 64, 10_000, 256, 50
 HELD, REPEATED, FEW = 4000, 2000, 20_000
 LAWS = {
     "all pairs": ld.AsIs(),
@@ -105,15 +105,17 @@ def train(arm: str, rate: float, seed: int) -> list[float]:
 STUDY = Study(
     train=train,
     arms=list(LAWS),
-    rates=(0.0005, 0.001, 0.002),
+    rates=(0.0005, 0.001, 0.002, 0.004, 0.008, 0.016),
     choose=range(100, 102),
     judge=range(6),
     axis=np.arange(1, POINTS + 1) * (STEPS // POINTS) * BATCH,
     metric="accuracy",
-    goal=None,
+    goal=0.9,
     file=Path(__file__).with_suffix(".jsonl"),
     pairs=[("few pairs", "two sets")],
-    learned=0.3,
+    learned=0.9,
+    by_mean=True,
+    narrowed=True,
 )
 
 if __name__ == "__main__":

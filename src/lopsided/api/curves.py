@@ -23,6 +23,8 @@ LITTLE = 0.1
 WHOLE = 0.98
 """Share of an arm's longest run from which on a run counts as one that was trained to the end. At 0.92, equal arms
 whose loss still fell were "contradicted" (tests/faults/test_fifth_trial.py)."""
+CLOCK = frozenset({"s", "sec", "seconds", "min", "minutes", "h", "hours", "days", "time"})
+"""Units of an axis on which one arm may be slower than another."""
 Ends = Literal["alike", "own"]
 """Whether the runs of an arm should be of one length, or end by a rule of their own (early stopping)."""
 
@@ -62,6 +64,11 @@ class Ragged(NamedTuple):
     """Whether the metric gets smaller with learning, where somebody said it."""
 
     @property
+    def in_time(self) -> bool:
+        """Whether the axis is a clock's."""
+        return self.unit.lower() in CLOCK
+
+    @property
     def uneven(self) -> str:
         """Which runs end long before the longest one, in words: their last values are of another length of training.
         Empty where there are none, or where a rule of their own ended runs."""
@@ -71,7 +78,7 @@ class Ragged(NamedTuple):
         longest = max(whole, key=lambda track: float(track.axis[-1]))
         end, most = float(longest.axis[-1]), len(longest.axis)
         # In seconds, runs of one length end at times of their own: they have as many evaluations.
-        short = [t for t in whole if t.axis[-1] < WHOLE * end and len(t.axis) < most]
+        short = [t for t in whole if t.axis[-1] < WHOLE * end and not (self.in_time and len(t.axis) >= most)]
         if not short:
             return ""
         by = max(float(track.axis[-1]) for track in short)

@@ -29,7 +29,8 @@ def _apart(arms: Sequence[Ragged]) -> tuple[str, ...]:
     ends = [float(track.axis[-1]) for track in longest]
     short, far = int(np.argmin(ends)), int(np.argmax(ends))
     # In seconds one arm may be slower: then both have as many evaluations.
-    if ends[short] >= WHOLE * ends[far] or len(longest[short].axis) >= len(longest[far].axis):
+    slower = arms[far].in_time and len(longest[short].axis) >= len(longest[far].axis)
+    if ends[short] >= WHOLE * ends[far] or slower:
         return ()
     return (
         f"runs of {arms[short].name} end at {ends[short]:,g} {arms[short].unit}, of {arms[far].name} at {ends[far]:,g}",
@@ -39,6 +40,27 @@ def _apart(arms: Sequence[Ragged]) -> tuple[str, ...]:
 def of_uneven_ends(found: Decision) -> Decision:
     """The decision without what last values of runs of different length would say."""
     return found._replace(verdict="inconclusive", effect=None, interval=(None, None), reason="ends", p_value=None)
+
+
+DISTINCT = 5
+"""Values from which on two runs that agree in each are one run: chance does not make accuracies agree so often."""
+
+
+def once(arm: Ragged) -> Ragged:
+    """An arm without the copies of its runs, which are no second observations: four runs and their copies made
+    p = 0.008 of what four runs cannot say."""
+    seen, kept = set[tuple[bytes, bytes]](), []
+    for i, track in enumerate(arm.tracks):
+        key = track.axis.tobytes(), track.value.tobytes()
+        if key not in seen or len(set(track.value.tolist())) < DISTINCT:
+            kept.append(i)
+        seen.add(key)
+    if len(kept) == len(arm.tracks):
+        return arm
+    gone = len(arm.tracks) - len(kept)
+    said = f"{arm.name}: {counted(gone, 'run')} the same as another one, value for value: left out"
+    seeds = None if arm.seeds is None else tuple(arm.seeds[i] for i in kept)
+    return arm._replace(tracks=tuple(arm.tracks[i] for i in kept), seeds=seeds, notes=(*arm.notes, said))
 
 
 def copies(arm: Ragged) -> str:

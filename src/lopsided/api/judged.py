@@ -52,7 +52,8 @@ def metric_of(runs: Runs, asked: str | None, swept: Sequence[str] = ()) -> str:
 def judged(runs: Runs, asked: Question) -> Judged:
     """Judge runs. Raises `InputError` for arms that are not there, and for questions that do not fit the runs."""
     metric, at, axis = asked.metric, asked.at, asked.axis
-    runs = runs.where(lambda run: metric in run.metrics)
+    having = {run.arm for run in runs.all if metric in run.metrics}
+    runs = runs.where(lambda run: run.arm in having)
     arms, tasks = list(runs.arms), runs.tasks
     if not arms:
         raise unknown("metric", metric, [])

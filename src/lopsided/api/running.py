@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,10 +18,14 @@ from lopsided.core.telling import tell
 from lopsided.results import stored
 from lopsided.store.parts import Store
 from lopsided.store.paths import folder_in
+from lopsided.study.manifest import LOOKS
 from lopsided.study.others import OTHERS, OtherArm, with_seeds
 from lopsided.study.own_code import mixed_text, warn_of_older_rows
 from lopsided.work import worker
 from lopsided.work.signals import committed_on_signals
+
+if TYPE_CHECKING:  # a program that trains specs needs no recipes
+    from lopsided.study.recipe_run import RecipeRun
 
 FOLDER = "lopsided-runs"
 
@@ -124,6 +128,10 @@ def _of_run(store: Store, recipe: str | None) -> Results:
     runs = recorded(store, known)
     others = [repr(OTHERS)] if with_seeds(store, known) else []
     names = "; ".join([*(f"{run.title!r}" for run in runs), *others]) or "none"
+    if recipe is not None and recipe.endswith(LOOKS):
+        for run in runs:
+            if recipe.removesuffix(LOOKS) in (run.label, run.title):
+                return _of_looks(run, store)
     if recipe is None:
         raise InputError(f"load: name a run of {str(store.root)!r} by recipe=. Valid: {names}")
     chosen = [run for run in runs if recipe in (run.label, run.title)]
@@ -141,6 +149,20 @@ def _of_run(store: Store, recipe: str | None) -> Results:
                 tell(f"load: {recipe!r} is {run.title!r} here; other runs of that name: {', '.join(same)}")
             return of_stored(found)
     raise InputError(f"load: {recipe!r} is not complete in {str(store.root)!r}; `lopsided run` goes on with it")
+
+
+def _of_looks(run: RecipeRun, store: Store) -> Results:
+    """Results of the seeds that judge a run's claims, and chose nothing."""
+    from lopsided.study.looks import judged_of, plan_of
+
+    plan = plan_of(store, run.label)
+    judged = {} if plan is None else {name: tuple(n) for name, n in judged_of(store, plan, run.label).items() if n}
+    specs = {name: spec for name, spec in run.grown(store)[0].arms.items() if name in judged}
+    found = stored.load(store, run.recipe.name, run.scale, specs, {name: judged[name] for name in specs}, run.planned)
+    if found is None or not specs:
+        raise InputError(f"load: no look of {run.title!r} is over in {str(store.root)!r}")
+    _say_mixed(specs, store)
+    return of_stored(found)
 
 
 def _of_others(arms: Sequence[tuple[OtherArm, tuple[int, ...]]], store: Store) -> Results:

@@ -233,8 +233,11 @@ def _track(run: Run, metric: str, axis: str) -> Track:
         raise InputError(f"run {run.name!r} ({run.source}): its log has no times; axis='steps', or seconds= a column")
     value = points.value
     known = np.flatnonzero(np.isfinite(value) & np.isfinite(along))
-    if not known.size:
+    if not known.size and not np.isfinite(along).any():
         raise InputError(f"run {run.name!r} ({run.source}): {metric} has no value")
+    if not known.size:  # it diverged before it was evaluated
+        there = along[np.isfinite(along)].astype(np.float64)
+        return Track(there[:1], np.array([np.nan]), True, float(there[-1]))
     gone = known[-1] < len(value) - 1  # whatever it is to the end; of one that goes on, nothing was told there
     if axis == "seconds" and (np.diff(along[known]) < 0).any():
         raise InputError(f"run {run.name!r} ({run.source}): its seconds go back, as those of a resumed log do; "

@@ -21,7 +21,7 @@ def comparison(data: Mapping[str, Any], verdicts: Mapping[str, Any]) -> None:
     table = Table(box=SIMPLE_HEAD)
     at, times = data["at"], data["at"] is not None
     heads = ["arm", "runs", "last value: median", "lowest … highest"]
-    heads += [f"{data['axis']} to {at:g}", "95 % interval", "never"] if times else []
+    heads += [f"{data['axis']} to {at:g}", "95 % interval", "not there"] if times else []
     for i, head in enumerate([*heads, "diverged"]):
         table.add_column(head, justify="right" if i else "left")
     for row in data["arms"]:
@@ -29,7 +29,9 @@ def comparison(data: Mapping[str, Any], verdicts: Mapping[str, Any]) -> None:
         if times:
             low, high = row["interval"]
             ends = row["followed"]
-            cells += [_or_beyond(row["time"], ends), f"{_or_beyond(low, ends)} … {_or_beyond(high, ends)}"]
+            # One run may have ended before others were there: what is beyond it is beyond those, too.
+            upper = ends if ends is None or not math.isfinite(low) else max(ends, low)
+            cells += [_or_beyond(row["time"], upper), f"{_or_beyond(low, ends)} … {_or_beyond(high, upper)}"]
             cells.append(str(row["never"]))
         table.add_row(*cells, str(row["diverged"]))
     if data["arms"]:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from lopsided.core.arms import ArmSpec
     from lopsided.core.spec import Spec
 
+LOOKS = ", looks"
+"""What a run's name ends with where the seeds that judge its claims are meant."""
 FORMAT = 2
 """Format of a manifest."""
 MOST_MEMBERS = 5 * 10**6
@@ -176,7 +178,7 @@ def looked_at(store: Store, manifests: Sequence[Manifest]) -> dict[str, list[Mem
             judged = looks.judged_of(store, plan, each.label)
             seeds = {each.arms[name].hash: judged[name] for name in plan.arms if name in each.arms}
             members = [(spec, seed) for spec, seed in complete if seed in seeds.get(spec, ())]
-            found |= {f"{each.label}, looks": members} if members else {}
+            found |= {each.label + LOOKS: members} if members else {}
     return found
 
 

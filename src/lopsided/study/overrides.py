@@ -26,7 +26,8 @@ def changed(recipe: str, arms: Mapping[str, Spec], overrides: Sequence[str]) -> 
     0.02, 0.020 and 2e-2 are one change, one that changes nothing is none, and their order is kept only where it
     matters. Raises `InputError` for a change that the recipe cannot stand.
     """
-    said = [plainly(each) for each in overrides]
+    # What is said of one arm holds beside what is said of all, whichever comes first.
+    said = sorted(map(plainly, overrides), key=lambda each: bool(change_of(each).arm))
     after = overridden(recipe, arms, said)
 
     def same(others: Sequence[str]) -> bool:
@@ -38,7 +39,8 @@ def changed(recipe: str, arms: Mapping[str, Spec], overrides: Sequence[str]) -> 
     for i in reversed(range(len(said))):
         fewer = said[:i] + said[i + 1 :]
         said = fewer if same(fewer) else said
-    return after, tuple(sorted(said) if same(sorted(said)) else said)
+    in_order = sorted(said, key=lambda each: (bool(change_of(each).arm), each))
+    return after, tuple(in_order if same(in_order) else said)
 
 
 def overridden(recipe: str, arms: Mapping[str, Spec], overrides: Sequence[str]) -> dict[str, Spec]:

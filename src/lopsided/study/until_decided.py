@@ -24,6 +24,7 @@ from lopsided.claims.recipe import Recipe
 from lopsided.core.errors import InputError, StoreError
 from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.progress import Progress
+from lopsided.core.telling import tell
 from lopsided.results.stored import Arm, Results, load
 from lopsided.results.sweeps import groups, kept_name, sweeps
 from lopsided.stats.sequential import LOOKS, level
@@ -32,6 +33,7 @@ from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
 from lopsided.store.paths import folder_in
 from lopsided.study import looks as look_in_hand
+from lopsided.study import manifest
 from lopsided.study.looks import Plan, plan_of
 from lopsided.study.recipe_run import RecipeRun
 from lopsided.work.done import Done, Request, Runner
@@ -73,6 +75,7 @@ def until_decided(
     `InputError` for other looks than the plan's: each further test is one more chance of a wrong verdict."""
     plan, done, there = planned(asked, store, looks), Done(0, 0, 0.0, 0), set(store.complete())
     if plan is None:
+        asked = _with_what_was_seen(asked, store)
         done = asked.train(store, progress, stop, execution, runner)
         plan = _write(asked, store.as_of_now(), looks or LOOKS)
     asked = _chose(asked, plan, store.as_of_now())
@@ -93,6 +96,16 @@ def until_decided(
     }
     # Not the sum over requests: each look asks for the seeds of those before it, too.
     return state, done._replace(already=len((chose | looked_at) & there))
+
+
+def _with_what_was_seen(asked: RecipeRun, store: Store) -> RecipeRun:
+    """The run with all the seeds at which its claims were tested before, so that they choose: what somebody has seen
+    judges nothing."""
+    before = manifest.read(store, asked.label)
+    if before is None or before.seeds <= asked.seeds or not set(before.members()) <= set(store.complete()):
+        return asked
+    tell(f"{asked.label}: its claims were tested at {before.seeds} seeds before; these choose, and new ones judge")
+    return replace(asked, seeds=before.seeds)
 
 
 def planned(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> Plan | None:
