@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lopsided.api.curves import Curves, Ends, Ragged, direction_of, matched, ragged, require_told, values_of
-from lopsided.api.ends import REMEDY, copies, cut_short, of_uneven_ends, once, same_runs, uneven
+from lopsided.api.ends import REMEDY, copies, cut_short, of_uneven_ends, same_runs, uneven
 from lopsided.api.evaluated import evaluated_alike
 from lopsided.api.reaching import reaches
 from lopsided.api.scales import require_above, require_one_scale, require_scale
@@ -67,8 +67,6 @@ class Comparison:
         for each in (baseline, candidate):
             if len(each.tracks) > MOST_MEMBERS:
                 raise InputError(f"compare: {each.name!r} has {len(each.tracks):,} members; at most {MOST_MEMBERS:,}")
-        if not paired:  # somebody who pairs runs by their place says which belong together
-            baseline, candidate = once(baseline), once(candidate)
         if baseline.unit != candidate.unit:
             raise InputError(
                 f"compare: {baseline.name!r} is in {baseline.unit}, {candidate.name!r} in {candidate.unit}"

@@ -47,7 +47,7 @@ DISTINCT = 5
 
 
 def once(arm: Ragged) -> Ragged:
-    """An arm without the copies of its runs, which are no second observations: four runs and their copies made
+    """An arm of logs without the copies of its runs, which are no second observations: four runs and their copies made
     p = 0.008 of what four runs cannot say."""
     seen, kept = set[tuple[bytes, bytes]](), []
     for i, track in enumerate(arm.tracks):

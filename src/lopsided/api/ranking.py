@@ -43,7 +43,7 @@ def ranking(runs: Runs, metric: str, at: float | None, axis: str, paired: bool |
     order = [row["arm"] for row in rows]
     if not 2 <= len(order) <= MOST:
         raise InputError(f"ranking: {len(order)} arms have {metric}; valid are 2 to {MOST}")
-    curves = {arm: runs.curves(arm, metric, axis) for arm in order}
+    curves = {arm: runs.observed(arm, metric, axis) for arm in order}
     found = {}
     for first, second in combinations(order, 2):
         compared = Comparison(curves[second], curves[first], metric, None, paired, small=False)

@@ -108,6 +108,12 @@ class Runs:
         ]
         return Ragged(arm, tuple(tracks), axis, named, tuple(filter(None, notes)), self.ends, self.falling)
 
+    def observed(self, arm: str, metric: str, axis: str = "steps") -> Ragged:
+        """An arm's runs as `curves` gives them, each once: copies are no second observations."""
+        from lopsided.api.ends import once
+
+        return once(self.curves(arm, metric, axis))
+
     def falls(self, metric: str, axis: str = "steps") -> bool:
         """Whether a metric gets smaller with learning: by its name, else by how its curves move."""
         return self._direction(metric, axis).falling
@@ -140,7 +146,7 @@ class Runs:
         difference is called negligible: to some, a percent matters."""
         from lopsided.api.comparing import Comparison
 
-        pair = [self.curves(arm, metric, axis) for arm in (baseline, candidate)]
+        pair = [self.observed(arm, metric, axis) for arm in (baseline, candidate)]
         return Comparison(pair[0], pair[1], metric, falling, paired, held, small=False, between=between)
 
     def reaches(self, arm: str, metric: str, at: float, level: float = 0.01, axis: str = "steps") -> Verdict:
@@ -149,7 +155,7 @@ class Runs:
         from lopsided.api.curves import require_told
         from lopsided.api.reaching import reaches
 
-        curves, way = self.curves(arm, metric, axis), self._direction(metric, axis)
+        curves, way = self.observed(arm, metric, axis), self._direction(metric, axis)
         require_told(way)
         return reaches(curves, at, metric, way.falling, level, tuple(filter(None, [*curves.notes, way.said])))
 

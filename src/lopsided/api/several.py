@@ -35,12 +35,12 @@ def against(
     between: Literal["line", "bounds"] = "line",
 ) -> dict[str, Verdict]:
     """See `Runs.against`."""
-    one = runs.curves(baseline, metric, axis)
+    one = runs.observed(baseline, metric, axis)
     found: dict[str, Verdict] = {}
     for arm in runs.arms:
         if arm != baseline:
             compared = Comparison(
-                one, runs.curves(arm, metric, axis), metric, None, paired, small=False, between=between
+                one, runs.observed(arm, metric, axis), metric, None, paired, small=False, between=between
             )
             found[arm] = compared.better() if at is None else compared.faster(at)
     return holm(found)
@@ -82,7 +82,7 @@ def _beside_others(claim: Claim, p_value: float, tests: int) -> tuple[str, ...]:
 def table(runs: Runs, metric: str, at: float | None, axis: str) -> list[dict[str, Any]]:
     """See `Runs.table`."""
     every = {
-        arm: runs.curves(arm, metric, axis) for arm in runs.arms if any(metric in r.metrics for r in runs.arms[arm])
+        arm: runs.observed(arm, metric, axis) for arm in runs.arms if any(metric in r.metrics for r in runs.arms[arm])
     }
     falling = direction_of(metric, list(every.values()), None).falling
     rows = []
