@@ -1,6 +1,7 @@
 """What a twelfth newcomer found."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from lopsided.cli import main
 from lopsided.core.arms import arm as named
 from lopsided.recipe import Ahead, Own, Statement
 from lopsided.store.parts import Store
+from lopsided.study import before
 from lopsided.study.recipe_run import RecipeRun, prepare
 from lopsided.study.until_decided import until_decided
 from tests.library.small import small_recipe, spec
@@ -155,3 +157,46 @@ def test_the_seeds_that_judge_are_read_by_the_name_that_status_gives(tmp_path, m
     assert "mine-laptop, looks" in names
     assert lop.load("out", recipe="mine-laptop, looks")["fast"].seeds == tuple(range(6, 14))
     assert lop.load("out", recipe="mine-laptop")["fast"].seeds == tuple(range(6))
+
+
+def test_a_pause_of_one_clock_hides_no_success(tmp_path):
+    """Base was cut to evaluations nearest to those of a run that paused, and its successes were lost (p = 1)."""
+    for seed in range(8):
+        for arm, pause in (("base", 0), ("mine", 100)):
+            file = tmp_path / "logs" / arm / f"seed_{seed}.csv"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            values = zip(STEPS, falling(seed + pause), strict=True)
+            rows = "".join(f"{s},{s * 0.1 + pause * (s > 400)},{v}\n" for s, v in values)
+            file.write_text(f"step,time,val_loss\n{rows}")
+    runs = lop.read(tmp_path / "logs", arm="{arm}/seed_{seed}.csv")
+    assert runs.compare("base", "mine", "val_loss", axis="seconds").faster(at=0.8).verdict == "contradicted"
+
+
+def test_a_test_of_more_seeds_is_not_forgotten_after_one_of_fewer(tmp_path, capsys):
+    """16, 6 and 16 seeds: "tested at 6 seeds before", and a plan then took tested seeds for new ones."""
+    recipe = small_recipe("seen", arms, [Statement("c", Own(), Ahead({"data": "fast"}, of={"data": "slow"}))])
+    for seeds in (8, 4):
+        RecipeRun(recipe, "laptop", recipe.specs("laptop"), seeds).train(Store(tmp_path))
+    asked = RecipeRun(recipe, "laptop", recipe.specs("laptop"), 9)
+    assert "tested at 8 seeds before" in before.tested_before(asked, Store(tmp_path))
+    state, _ = until_decided(replace(asked, seeds=6), Store(tmp_path), looks=(8,))
+    assert state.first == 8
+    assert "seeds 8 to 15 judge its claims, by a plan; others enter no verdict" in before.tested_before(
+        asked, Store(tmp_path)
+    )
+
+
+def test_a_ranking_that_can_tell_nothing_apart_says_so(tmp_path):
+    """Eight pairs of runs have no p-value below 0.0078: of ten pairs of arms none could be told apart."""
+    for arm, speed in (("base", 1), ("a", 1), ("b", 3), ("c", 1), ("d", 1)):
+        for seed in range(8):
+            log(tmp_path, arm, seed, STEPS, falling(hash_of(arm) + seed, speed))
+    runs = lop.read(tmp_path / "logs", arm="{arm}/seed_{seed}.csv")
+    said = "so few runs tell no two of these arms apart beside 9 other pairs, whatever they are; 9 of each arm could"
+    assert runs.ranking("val_loss", at=1.0).note == said
+    assert said in repr(runs.ranking("val_loss", at=1.0))
+    assert runs.where(lambda run: run.arm in "abc").ranking("val_loss", at=1.0).note == ""
+
+
+def hash_of(arm):
+    return 100 * ord(arm[0])

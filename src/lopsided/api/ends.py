@@ -12,7 +12,8 @@ from lopsided.stats.followed import dropped
 from lopsided.stats.times import Times
 from lopsided.stats.verdict import Decision
 
-REMEDY = "ask for a goal (at), leave short runs out, or say that a rule of their own ended them (ends: own)"
+SHORT = "leave short runs out, or say that a rule of their own ended them (ends: own)"
+REMEDY = f"ask for a goal (at), {SHORT}"
 
 
 def uneven(arms: Sequence[Ragged]) -> tuple[str, ...]:

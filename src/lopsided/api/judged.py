@@ -79,6 +79,7 @@ def judged(runs: Runs, asked: Question) -> Judged:
     if asked.rank and not tasks:
         ranked = runs.ranking(metric, at, axis)
         data["ranking"] = [{"arm": row["arm"], "letters": row["letters"]} for row in ranked.rows]
+        data["ranking_note"] = ranked.note
     if tasks:
         data["tasks"] = tasks
         if at is not None:

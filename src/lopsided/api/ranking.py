@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from itertools import combinations
+from math import comb
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lopsided.api.comparing import Comparison
 from lopsided.api.several import holm, table
 from lopsided.api.verdict import Verdict
 from lopsided.core.errors import InputError
+from lopsided.stats.decisions import LEVEL
+from lopsided.stats.signflip import SAMPLED
 
 if TYPE_CHECKING:
     from lopsided.api.runs import Runs
@@ -25,6 +28,8 @@ class Ranking(NamedTuple):
     """Rows of `Runs.table`, with `letters`."""
     pairs: dict[tuple[str, str], Verdict]
     """The verdict of each pair (better-placed arm, other arm)."""
+    note: str = ""
+    """That so few runs can tell no pair apart, whatever they are."""
 
     def __repr__(self) -> str:
         wide = max(len(row["arm"]) for row in self.rows)
@@ -34,7 +39,8 @@ class Ranking(NamedTuple):
             lines.append(
                 f"{place:>3}. {row['arm']:<{wide}}  {row['letters']:<4} {row['median']:.4g}{when} ({row['runs']} runs)"
             )
-        return "\n".join([*lines, f"arms that share a letter are not told apart ({len(self.pairs)} pairs, Holm, 5 %)"])
+        lines.append(f"arms that share a letter are not told apart ({len(self.pairs)} pairs, Holm, 5 %)")
+        return "\n".join([*lines, *filter(None, [self.note])])
 
 
 def ranking(runs: Runs, metric: str, at: float | None, axis: str, paired: bool | None) -> Ranking:
@@ -44,13 +50,32 @@ def ranking(runs: Runs, metric: str, at: float | None, axis: str, paired: bool |
     if not 2 <= len(order) <= MOST:
         raise InputError(f"ranking: {len(order)} arms have {metric}; valid are 2 to {MOST}")
     curves = {arm: runs.observed(arm, metric, axis) for arm in order}
-    found = {}
+    found, sizes = {}, []
     for first, second in combinations(order, 2):
         compared = Comparison(curves[second], curves[first], metric, None, paired, small=False)
         found[first, second] = compared.better() if at is None else compared.faster(at)
+        sizes.append((len(compared.baseline.tracks), len(compared.candidate.tracks), compared.paired))
     pairs = holm(found)
     apart = {frozenset(pair) for pair, verdict in pairs.items() if verdict.verdict in ("holds", "contradicted")}
-    return Ranking([{**row, "letters": own} for row, own in zip(rows, _letters(order, apart), strict=True)], pairs)
+    letters = _letters(order, apart)
+    return Ranking([{**row, "letters": own} for row, own in zip(rows, letters, strict=True)], pairs, _too_few(sizes))
+
+
+def _too_few(sizes: list[tuple[int, int, bool]]) -> str:
+    """That the smallest p-value of every pair of so many runs is too large for so many pairs, in words."""
+    if min(_smallest(*each) for each in sizes) * len(sizes) <= LEVEL:
+        return ""
+    paired = any(each[2] for each in sizes)
+    enough = next((n for n in range(2, 64) if _smallest(n, n, paired) * len(sizes) <= LEVEL), None)
+    could = "fewer arms could" if enough is None else f"{enough} of each arm could"
+    return (
+        f"so few runs tell no two of these arms apart beside {len(sizes) - 1} other pairs, whatever they are; {could}"
+    )
+
+
+def _smallest(one: int, two: int, paired: bool) -> float:
+    """The smallest two-sided p-value of a permutation test of so many runs."""
+    return max(2.0 ** (1 - min(one, two)) if paired else 2 / comb(one + two, one), 2 / (SAMPLED + 1))
 
 
 def _letters(order: list[str], apart: set[frozenset[str]]) -> list[str]:

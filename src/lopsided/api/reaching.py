@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lopsided.api.curves import Ragged
-from lopsided.api.ends import REMEDY, of_uneven_ends
+from lopsided.api.ends import SHORT, of_uneven_ends
 from lopsided.api.scales import require_above, require_scale
 from lopsided.api.verdict import Verdict
 from lopsided.stats.target import at_target
@@ -22,6 +22,6 @@ def reaches(
     require_scale(at, metric, [arm])
     found, more = at_target(arm.tracks, at, falling, level, arm.unit)
     if arm.uneven:
-        found, more = of_uneven_ends(found), (arm.uneven, REMEDY)
+        found, more = of_uneven_ends(found), (arm.uneven, SHORT)
     said = f"{arm.name}'s mean final {metric} is {'at most' if falling else 'at least'} {at:g}"
     return Verdict(Claim.of(said, found._replace(unit=f"final {metric}, minus {at:g}")), (*notes, *more))

@@ -188,7 +188,7 @@ def _placed(logs: list[Log], asked: Asked) -> tuple[list[Run], list[str], list[s
     if how == "folder" and all(NUMBERED.fullmatch(run.arm) for run in runs):
         raise InputError(
             f"runs lie in folders that are called {runs[0].arm!r} and so on, which name seeds and no arms: "
-            'arm="{arm}/{seed}/FILE" says which part of a path is what'
+            'arm="{arm}/{seed}/FILE", or --arm-from "{arm}/{seed}/FILE", says which part of a path is what'
         )
     way = "path" if template else "function" if callable(asked.arm) else repr(asked.arm) if asked.arm else how
     seeds = "path" if template and "{seed}" in template else "function" if callable(asked.seed) else asked.seed

@@ -39,6 +39,8 @@ def comparison(data: Mapping[str, Any], verdicts: Mapping[str, Any]) -> None:
     if "ranking" in data:
         ranked = ", ".join(f"{plain(row['arm'])} ({row['letters']})" for row in data["ranking"])
         screen.print(f"In order; arms that share a letter are not told apart: {ranked}")
+        if data["ranking_note"]:
+            screen.print(data["ranking_note"])
     if "profile" in data:
         scores = ", ".join(f"{plain(arm)} {score:.3f}" for arm, score in data["profile"].items())
         screen.print(f"Profile over {len(data['tasks'])} tasks (1: the fastest on each): {scores}")

@@ -189,7 +189,9 @@ def would_decide(claim: Claim, seeds: int | None) -> str:
         return "more seeds that choose"  # fewer settings would be left that may be the best
     if seeds is None:
         return "more seeds"  # one condition of its test is met, another is not, and says no number
-    return f"~{seeds:,} seeds" if seeds <= MANY else f"> {MANY:,} seeds"
+    said = f"~{seeds:,} seeds" if seeds <= MANY else f"> {MANY:,} seeds"
+    over = claim.look is not None and claim.look.number == claim.look.of
+    return f"{said} of a new plan, in another --out" if over else said
 
 
 def setting_text(claim: Claim, most: int = MOST_DIFFERENCES) -> str:

@@ -11,15 +11,18 @@ from lopsided.study.recipe_run import RecipeRun
 def tested_before(asked: RecipeRun, store: Store) -> str:
     """A sentence if this run's claims were tested with fewer seeds before; otherwise "". Whoever adds seeds until a
     verdict pleases is wrong more often than a test promises."""
-    before = manifest.read(store, asked.label)
-    if before is None or asked.scale == "smoke" or not asked.recipe.claims or before.seeds >= asked.seeds:
+    if asked.scale == "smoke" or not asked.recipe.claims:
         return ""
-    if plan_of(store, asked.label) is not None:  # then new seeds decide, whatever number of others there is
-        return ""
-    if not set(before.members()) <= set(store.complete()):
+    if (plan := plan_of(store, asked.label)) is not None:
+        if asked.seeds == plan.first:
+            return ""
+        judge = f"seeds {plan.first} to {plan.first + plan.looks[-1] - 1} judge its claims, by a plan"
+        return f"{asked.label}: {judge}; others enter no verdict (a new plan is one in another --out)"
+    before = manifest.tested(store, asked.label)
+    if not before or before >= asked.seeds:
         return ""
     return (
-        f"{asked.label}: its claims were tested at {before.seeds} seeds before, and are now tested anew at "
+        f"{asked.label}: its claims were tested at {before} seeds before, and are now tested anew at "
         f"{asked.seeds}, each time at 5 %; --until-decided plans looks that are 5 % together"
     )
 

@@ -63,6 +63,8 @@ class Manifest(Record):
     file: str = ""
     """Digest of the path of the recipe's file; empty for a recipe of this package. (The path would say who somebody
     is.)"""
+    tested: Annotated[int, Field(ge=0, le=LONGEST)] = 0
+    """The most seeds at which the run's claims were tested before."""
     format: Literal[2] = FORMAT
 
     @property
@@ -168,6 +170,15 @@ def recorded(store: Store) -> list[Manifest]:
         else:
             found.append((_written(file), manifest))
     return [manifest for _, manifest in sorted(found, key=lambda each: each[0])]
+
+
+def tested(store: Store, label: str) -> int:
+    """The most seeds at which the claims of a run were tested so far; 0 for none."""
+    before = read(store, label)
+    if before is None:
+        return 0
+    now = before.seeds if set(before.members()) <= set(store.complete()) else 0
+    return max(now, before.tested)
 
 
 def looked_at(store: Store, manifests: Sequence[Manifest]) -> dict[str, list[MemberId]]:

@@ -129,6 +129,7 @@ class RecipeRun:
             job_size=job_size,
             jobs=tuple(jobs),
             file=self.file,
+            tested=manifest.tested(store, self.label),
         )
         manifest.write(store, found)
 

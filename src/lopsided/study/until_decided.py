@@ -101,11 +101,10 @@ def until_decided(
 def _with_what_was_seen(asked: RecipeRun, store: Store) -> RecipeRun:
     """The run with all the seeds at which its claims were tested before, so that they choose: what somebody has seen
     judges nothing."""
-    before = manifest.read(store, asked.label)
-    if before is None or before.seeds <= asked.seeds or not set(before.members()) <= set(store.complete()):
+    if (before := manifest.tested(store, asked.label)) <= asked.seeds:
         return asked
-    tell(f"{asked.label}: its claims were tested at {before.seeds} seeds before; these choose, and new ones judge")
-    return replace(asked, seeds=before.seeds)
+    tell(f"{asked.label}: its claims were tested at {before} seeds before; these choose, and new ones judge")
+    return replace(asked, seeds=before)
 
 
 def planned(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> Plan | None:
