@@ -1,6 +1,7 @@
 """What a twelfth newcomer found."""
 
 import json
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -10,11 +11,14 @@ import lopsided as lop
 from lopsided.api.ends import once
 from lopsided.cli import main
 from lopsided.core.arms import arm as named
+from lopsided.core.errors import Stopped
 from lopsided.recipe import Ahead, Own, Statement
 from lopsided.store.parts import Store
 from lopsided.study import before
 from lopsided.study.recipe_run import RecipeRun, prepare
 from lopsided.study.until_decided import until_decided
+from lopsided.work.done import Request
+from lopsided.work.worker import train
 from tests.library.small import small_recipe, spec
 
 STEPS = np.arange(50, 1001, 50)
@@ -134,6 +138,8 @@ def test_seeds_that_were_tested_before_judge_nothing(tmp_path, capsys):
 FILE = """
 from lopsided.core.arms import arm
 from lopsided.recipe import Ahead, Own, Statement
+from lopsided.work.done import Request
+from lopsided.work.worker import train
 from tests.library.small import small_recipe, spec
 
 def arms(scale):
@@ -200,3 +206,19 @@ def test_a_ranking_that_can_tell_nothing_apart_says_so(tmp_path):
 
 def hash_of(arm):
     return 100 * ord(arm[0])
+
+
+def test_a_run_that_goes_on_begins_where_it_stopped(tmp_path):
+    """Its first line said `0% · step 0/400,000` of members that were committed to step 294,000."""
+    long, stop, heard = spec(0.0001).replace(steps=3000), threading.Event(), []
+
+    def after_some(progress):
+        if progress.step >= 1000:
+            stop.set()
+
+    with pytest.raises(Stopped):
+        train(Request([long], 2, Store(tmp_path), after_some, stop=stop))
+    train(Request([long], 2, Store(tmp_path), heard.append))
+    assert heard[0].evaluated is None
+    assert heard[0].step >= 1000
+    assert heard[0].done > 0.3

@@ -210,7 +210,6 @@ class _Work:
             return diverged
 
     def _train_held(self, members: Sequence[Member], holder: Holder) -> int:
-        self._show(members, 0, 0, None)
         clock, job = Clock(), holder.lease.job
         engine = engine_for(members[0].spec, self.execution)(members, self.execution)
         codes = code_digests({id(member.spec): member.spec for member in members}.values())
@@ -223,6 +222,7 @@ class _Work:
         if found.part is not None:
             committed, parent = self._restore(engine, found.part)
         first = engine.position
+        self._show(members, first, first, None)
         began = time.perf_counter()
         engine.compile()
         clock.compiled(engine)
