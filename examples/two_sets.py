@@ -1,7 +1,7 @@
-"""Does repeating a few pairs of numbers teach to multiply modulo 11, where all pairs do not?
+"""Do a few pairs of numbers that come again and again teach to multiply modulo 11 sooner than all pairs alike?
 
 pip install "lopsided[data-test]"
-python examples/two_sets.py train --jobs 2     # an hour on two cores; goes on where it stopped
+python examples/two_sets.py train --jobs 2     # an hour and a half on two cores; goes on where it stopped
 python examples/two_sets.py report > docs/two-sets.md
 """
 
@@ -17,43 +17,45 @@ import lopsided.data as ld
 ABOUT = """
 Charton and Kempe (arXiv 2410.07041) train transformers on arithmetic, the greatest common divisor and products modulo
 67 among it, with a fixed number of samples to see.
-They report that few pairs that are repeated often can be learned where ever new ones are not, and that it is enough to
-repeat *some* pairs: with two sets, a small one that makes up a fixed part of every batch and a large one for the rest,
-networks learn what neither set alone teaches as fast, although nothing tells them which pairs come again.
+They report that it is enough to repeat *some* examples: with two sets, a small one that makes up a fixed part of every
+batch and a large one for the rest, networks learn what neither set alone teaches as fast, although nothing tells them
+which examples come again.
 
 `examples/two_sets.py`, in plain PyTorch and far smaller: x times y modulo 11 for numbers of two digits in base 20, a
-transformer (2 layers, width 64) that reads the four digits, 6,000 batches of 256.
+transformer (2 layers, width 64) that reads the four digits, 10,000 batches of 256.
 A share of 4,000 of the 160,000 pairs is for tests only.
 What a run sees:
 
-- all pairs: as they come, each about 10 times;
-- two sets: half of each batch from 2,000 pairs (each about 380 times), half from all others (about 5 times);
-- few pairs: 20,000 pairs, each about 77 times.
+- all pairs: as they come, each about 16 times;
+- two sets: half of each batch from 2,000 pairs (each about 640 times), half from all others (about 8 times).
 
-Accuracy is that of the pairs for tests.
+Accuracy is that of the pairs for tests, of which neither arm sees any.
 A network that knows no more than whether a factor ends at a multiple is right in about a quarter (a product is 0 in
 17 %).
+Each arm is judged at its own best rate of six, by the mean accuracy over the run: every rate on seed 100, the best one
+and its neighbours on seed 101.
 
-**Not found at this size**, and not decided.
-After 1.5 million samples no arm has left the level of a network that cannot multiply, but for one of six seeds with few
-pairs (0.318).
-The best rate of both arms with repeats lies at the end of the grid, so that no verdict stands; it was the best by less
-than 0.02.
+**Some pairs that come again teach sooner, on the seeds that we have.**
+Five of six runs with two sets come to 0.9, after 3,400 to 6,600 batches; of six with all pairs one does, after 9,600.
+Six pairs of runs of which one ties at the end decide nothing at 5 %; eight more seeds (6 to 13) are to judge.
 
-What speaks for a longer run: in a trial (seed 100) that drew pairs at random, with replacement, two sets ended at 0.31
-after 6,000 batches of 256 (0.322 after 8,000) and 20,000 pairs at 0.294 after 3,000, while all pairs stayed at 0.26.
-Here the same seed and rate end at 0.256: a stream from `lopsided.data` gives every pair its turn and no pair twice in a
-row.
-Whether that is the reason, as it is for [sums of digits](order-of-draws.md), one seed does not say.
+**What was changed after rows had been seen.** The first version had 6,000 batches and rates to 0.002 and found nothing;
+best rates lay at the end of the grid.
+At 0.002 two sets have just left the level after 10,000 batches (0.30 on seed 100): what they gain is that they learn at
+rates at which all pairs stay where they are.
+It also had an arm with 20,000 pairs alone, each about 77 times: one of six seeds left the level of a quarter. In 10,000
+batches at rates of 0.001 and 0.002 it did not (seed 100); other rates were not tried, so that nothing is claimed of it.
+Two sets of pairs drawn with replacement ended between 0.25 and 0.27 after 8,000 batches (rate 0.001 on seeds 100 and
+101, 0.002 on seed 100), as those from a stream that gives every pair its turn do: the order of draws, of which a trial
+of the first version had made us think, is not the reason.
 
 Written by `python examples/two_sets.py report` from the runs in `examples/two_sets.jsonl`.
 """
 MODULUS, BASE, WIDTH, STEPS, BATCH, POINTS = 11, 20, 64, 10_000, 256, 50
-HELD, REPEATED, FEW = 4000, 2000, 20_000
+HELD, REPEATED = 4000, 2000
 LAWS = {
     "all pairs": ld.AsIs(),
     "two sets": ld.Weights({"repeated": 0.5, "others": 0.5}),
-    "few pairs": ld.AsIs(),
 }
 
 
@@ -71,7 +73,6 @@ def train(arm: str, rate: float, seed: int) -> list[float]:
     torch.manual_seed(seed)
     order = np.random.default_rng(seed).permutation(BASE**4)
     held, pairs = digits(order[:HELD]), order[HELD:]
-    pairs = pairs[:FEW] if arm == "few pairs" else pairs
     names = np.where(np.arange(len(pairs)) < REPEATED, "repeated", "others")
     stream = ld.Stream(ld.Groups(names), LAWS[arm], total=STEPS * BATCH, seed=seed)
 
@@ -112,11 +113,10 @@ STUDY = Study(
     metric="accuracy",
     goal=0.9,
     file=Path(__file__).with_suffix(".jsonl"),
-    pairs=[("few pairs", "two sets")],
     learned=0.9,
     by_mean=True,
     narrowed=True,
 )
 
 if __name__ == "__main__":
-    main(STUDY, ABOUT, "Two sets: a few pairs that come again and again")
+    main(STUDY, ABOUT, "Two sets: some pairs that come again and again")

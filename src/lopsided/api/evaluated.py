@@ -28,8 +28,8 @@ def evaluated_alike(baseline: Ragged, candidate: Ragged) -> tuple[tuple[Sequence
 
 
 def _alike_by_number(baseline: Ragged, candidate: Ragged) -> tuple[tuple[Sequence[Track], Sequence[Track]], str]:
-    """The same along a clock, which says nothing of evaluations: one side may be slower, or have paused. As many of one
-    side's count as the other has, from its first to its last."""
+    """Runs of both sides along a clock: as many of one side's evaluations count as the other has, from its first to its
+    last, since a side that is slower, or that paused, has them elsewhere."""
     numbers = [int(np.median([len(track.axis) for track in arm.tracks])) for arm in (baseline, candidate)]
     if max(numbers) <= ALIKE * min(numbers):
         return (baseline.tracks, candidate.tracks), ""
