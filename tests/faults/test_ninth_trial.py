@@ -79,7 +79,7 @@ def test_an_arm_that_fails_does_not_turn_the_direction(tmp_path):
 
 def test_a_plan_says_what_a_comparison_says_and_keeps_its_direction(tmp_path):
     runs = moving(1, 8, 0.3)
-    logs = written(tmp_path / "logs", {"base": [*runs[:7], runs[6]], "mine": moving(1.5, 8, 0.3)})
+    logs = written(tmp_path / "logs", {"base": [*runs, runs[6]], "mine": moving(1.5, 8, 0.3)})
     plan = lop.looks(tmp_path / "p.json", baseline="base", candidate="mine", metric="verlust", runs=(8, 16))
     plain = read(logs).compare("base", "mine", "verlust").better()
     found = plan.judge(read(logs))

@@ -55,7 +55,7 @@ class Looks:
         A look is taken once: asked again, it says what it said. Raises `InputError` where runs of a look that was taken
         have changed since."""
         p = self.plan
-        sides = [runs.curves(p[arm], p["metric"], p["axis"]) for arm in ("baseline", "candidate")]
+        sides = [runs.observed(p[arm], p["metric"], p["axis"]) for arm in ("baseline", "candidate")]
         there, looks = min(len(side.tracks) for side in sides), p["looks"]
         taken = p["taken"]
         decided = next((look for look in taken if look["verdict"] in DECIDED), None)
