@@ -196,12 +196,17 @@ def test_a_signal_in_a_python_program_commits(tmp_path, number, code):
         "    evaluation={'every': 1000, 'samples': 16})\n"
         f"lop.run(spec, seeds=1, out={str(tmp_path / 'out')!r}, progress=True)\n"
     )
-    with subprocess.Popen([sys.executable, program], stderr=subprocess.PIPE, text=True) as process:
+    # A suite that a shell runs in the background ignores SIGINT, and so would its children.
+    heard = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
+    with subprocess.Popen([sys.executable, program], stderr=subprocess.PIPE, text=True, **heard) as process:
         assert process.stderr is not None
-        while "member-steps" not in (line := process.stderr.readline()):
-            assert line
-        process.send_signal(number)
-        said = process.stderr.read()
+        try:
+            while "member-steps" not in (line := process.stderr.readline()):
+                assert line
+            process.send_signal(number)
+            said = process.communicate(timeout=120)[1]
+        finally:
+            process.kill()
     assert process.returncode in (code, -number)
     assert "committing" in said
     assert [part.final for part in Store(tmp_path / "out").parts()] == [False]
