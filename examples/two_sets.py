@@ -39,12 +39,13 @@ and its neighbours on seed 101.
 Five of six runs with two sets come to 0.9, after 3,400 to 6,600 batches; of six with all pairs one does, after 9,600.
 Six pairs of runs of which one ties at the end decide nothing at 5 %; eight more seeds (6 to 13) are to judge.
 
-**What was changed after rows had been seen.** The first version had 6,000 batches and rates to 0.002 and found nothing;
-best rates lay at the end of the grid.
+**What was changed after rows had been seen.**
+The first version had 6,000 batches and rates to 0.002 and found nothing; best rates lay at the end of the grid.
 At 0.002 two sets have just left the level after 10,000 batches (0.30 on seed 100): what they gain is that they learn at
 rates at which all pairs stay where they are.
-It also had an arm with 20,000 pairs alone, each about 77 times: one of six seeds left the level of a quarter. In 10,000
-batches at rates of 0.001 and 0.002 it did not (seed 100); other rates were not tried, so that nothing is claimed of it.
+It also had an arm with 20,000 pairs alone, each about 77 times: one of six seeds left the level of a quarter.
+In 10,000 batches at rates of 0.001 and 0.002 it did not (seed 100); other rates were not tried, so that nothing is
+claimed of it.
 Two sets of pairs drawn with replacement ended between 0.25 and 0.27 after 8,000 batches (rate 0.001 on seeds 100 and
 101, 0.002 on seed 100), as those from a stream that gives every pair its turn do: the order of draws, of which a trial
 of the first version had made us think, is not the reason.
