@@ -89,7 +89,7 @@ class Study(NamedTuple):
             lambda: [(arm, rate, seed) for seed in self.choose[1:] for arm in self.arms for rate in self._near(arm)],
             lambda: [(arm, self.best_rate(arm), seed) for seed in self.judge for arm in self.arms],
         ]
-        for asked in stages if self.narrowed else stages[::2]:
+        for asked in stages if self.narrowed else stages[::2]:  # the second one narrows
             have = {(r["arm"], r["rate"], r["seed"]) for r in self.done()}
             missing = [a for a in asked() if a not in have]
             with ProcessPoolExecutor(jobs) as pool, self.file.open("a") as file:

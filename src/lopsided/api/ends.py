@@ -8,6 +8,7 @@ import numpy as np
 
 from lopsided.api.curves import WHOLE, Ragged
 from lopsided.core.telling import counted
+from lopsided.stats.crossing import Track
 from lopsided.stats.followed import dropped
 from lopsided.stats.times import Times
 from lopsided.stats.verdict import Decision
@@ -44,7 +45,8 @@ def of_uneven_ends(found: Decision) -> Decision:
 
 
 DISTINCT = 5
-"""Values from which on two runs that agree in each are one run: chance does not make accuracies agree so often."""
+"""Different values that a curve has to have before an equal one counts as a copy of it: short curves of accuracies from
+few samples may agree by chance."""
 
 
 def once(arm: Ragged) -> Ragged:
@@ -52,7 +54,7 @@ def once(arm: Ragged) -> Ragged:
     p = 0.008 of what four runs cannot say."""
     seen, kept = set[tuple[bytes, bytes]](), []
     for i, track in enumerate(arm.tracks):
-        key = track.axis.tobytes(), track.value.tobytes()
+        key = _curve(track)
         if key not in seen or len(set(track.value.tolist())) < DISTINCT:
             kept.append(i)
         seen.add(key)
@@ -66,10 +68,14 @@ def once(arm: Ragged) -> Ragged:
 
 def copies(arm: Ragged) -> str:
     """That several runs of an arm are one, value for value, in words: a copy is no second observation."""
-    seen = {(track.axis.tobytes(), track.value.tobytes()) for track in arm.tracks if np.ptp(track.value) > 0}
+    seen = {_curve(track) for track in arm.tracks if np.ptp(track.value) > 0}
     moving = sum(bool(np.ptp(track.value) > 0) for track in arm.tracks)
     extra = moving - len(seen)
     return f"{arm.name}: {counted(extra, 'run')} the same as another one, value for value" if extra else ""
+
+
+def _curve(track: Track) -> tuple[bytes, bytes]:
+    return track.axis.tobytes(), track.value.tobytes()
 
 
 def same_runs(baseline: Ragged, candidate: Ragged) -> str:

@@ -62,7 +62,8 @@ def ranking(runs: Runs, metric: str, at: float | None, axis: str, paired: bool |
 
 
 def _too_few(sizes: list[tuple[int, int, bool]]) -> str:
-    """That the smallest p-value of every pair of so many runs is too large for so many pairs, in words."""
+    """A sentence if no p-value that so few runs can have stays below 5 % with Holm's correction for all pairs of arms;
+    empty otherwise."""
     if min(_smallest(*each) for each in sizes) * len(sizes) <= LEVEL:
         return ""
     paired = any(each[2] for each in sizes)

@@ -115,7 +115,8 @@ def shuffled(word: UInt32[Array, 2], position: UInt32[Array, ""], size: Integer[
 
 
 EXACT = 16
-"""Elements of which every permutation is equally likely: a digit for each, in a loop that the compiler unrolls."""
+"""Largest number of elements whose permutations are all equally likely: they are decoded digit by digit, in a loop that
+is unrolled as it is traced, so that it cannot be long."""
 
 
 def _scrambled(k: UInt32[Array, ""]) -> UInt32[Array, ""]:

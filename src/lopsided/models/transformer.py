@@ -25,7 +25,7 @@ from lopsided.numerics.lowering import gathered, layer, product, through_layers
 from lopsided.numerics.stack import Stack
 
 SMALL = 0.02
-"""GPT-2's standard deviation of initial weights."""
+"""Standard deviation of initial weights, GPT-2's."""
 UNROLLED = 2
 """Up to so many layers are unrolled: a loop of one turn would save no compile time."""
 

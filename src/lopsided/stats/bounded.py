@@ -1,4 +1,4 @@
-"""Verdicts that hold wherever between two evaluations a goal was reached."""
+"""Verdicts on times to learn that hold wherever between its two evaluations each run reached its goal."""
 
 from __future__ import annotations
 

@@ -99,8 +99,8 @@ def until_decided(
 
 
 def _with_what_was_seen(asked: RecipeRun, store: Store) -> RecipeRun:
-    """The run with all the seeds at which its claims were tested before, so that they choose: what somebody has seen
-    judges nothing."""
+    """The run with as many choosing seeds as its claims were ever tested at: seeds whose verdict somebody has seen may
+    choose settings, and must not judge claims."""
     if (before := manifest.tested(store, asked.label)) <= asked.seeds:
         return asked
     tell(f"{asked.label}: its claims were tested at {before} seeds before; these choose, and new ones judge")
