@@ -171,6 +171,7 @@ BRANCHES = (
             ("set-size", "a set in between needs fewer steps than all inputs"),
             ("rate-map", "depth 4: at each moderate rate the small set needs fewer steps than fresh samples"),
             ("rate-map", "depth 2: at each moderate rate the small set needs fewer steps than fresh samples"),
+            ("two-sets", "two sets ends with a higher accuracy than all pairs"),
         ),
         (
             ("small-vs-large-transformer", "single-index: a small set first needs fewer steps"),

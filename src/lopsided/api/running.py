@@ -193,6 +193,7 @@ def _somebody_looks() -> bool:
 
 
 MOST_SEEDS = 10**6
+"""A number that was meant as a seed is refused, before a list of so many members fills memory."""
 
 
 def _seeds(seeds: Any) -> int | tuple[int, ...]:

@@ -71,6 +71,7 @@ def normal(bits: UInt32[Array, "*n"]) -> Float[Array, "*n"]:
     return jnp.float32(2**0.5) * u * jnp.where(w < 5, centre, tail)
 
 
+# M. Giles, "Approximating the erfinv function" (2010): coefficients in single precision, highest power first.
 _GILES_CENTRE = (
     *(2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087),
     *(-0.00125372503, -0.00417768164, 0.246640727, 1.50140941),

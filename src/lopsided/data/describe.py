@@ -15,6 +15,7 @@ from lopsided.shape.laws import Weights
 from lopsided.shape.shape import Shape, factors
 
 FEW = 0.02
+"""Share of the examples below which a run would be one of the few: a warning, no limit."""
 MANY = 10**6
 """Samples over which the mean is taken: enough that no stretch of a shape is rounded away."""
 SHOWN = 8

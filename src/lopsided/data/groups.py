@@ -17,6 +17,7 @@ from lopsided.data.uses import Uses
 from lopsided.data.words import U, bits, key, words_of
 
 MOST_CELLS = 10**6
+"""Each has turns of its own, and memory for them; beyond, the labels were most likely texts."""
 MOST_CHARACTERS = 2**24
 """Characters of all labels, each as long as the longest: NumPy's texts are, and one label of 100,000 characters among
 100,000 made 40 GB of them. (NumPy also forgets NULs at the end of a text: "cat" and "cat\\0" became one skill.)"""

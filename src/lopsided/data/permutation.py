@@ -11,7 +11,7 @@ import numpy as np
 from lopsided.data.words import CHUNK, U, bits, key
 
 Word = np.uint32
-LARGEST = 2**31
+LARGEST = 2**31  # a power of two >= n has to fit into a 32-bit word
 # So many examples are permuted exactly, by a number below 16! < 2^64; more go through rounds of a mixing function.
 EXACT = 16
 ROUNDS = 8

@@ -25,6 +25,7 @@ from lopsided.numerics.means import RunningMean
 from lopsided.plans.two_phase import TwoPhase
 
 PIECE = 1024
+"""Samples made at once: a member's moment then needs PIECE x d numbers and no memory that grows with its set."""
 
 
 class Record(NamedTuple):

@@ -17,6 +17,7 @@ TIMES: Mapping[str, float] = {
     "Relative Time (Wall)": 1.0,
 }  # fmt: skip
 """Columns that say when, and their unit in seconds. (Clock times are counted from a run's first one.)"""
+# Seconds: September 2001. A first clock time above is a date, and one below is a run's own time.
 SINCE_1970 = 1e9
 RUNS = ("run", "run_id", "run_name", "Name", "name", "trial")
 ARMS = ("arm", "variant", "method")

@@ -65,6 +65,10 @@ class Manifest(Record):
     is.)"""
     tested: Annotated[int, Field(ge=0, le=LONGEST)] = 0
     """The most seeds at which the run's claims were tested before."""
+    metric: str = ""
+    """What the recipe reads of a run first; empty: accuracy, or the loss where there is none."""
+    threshold: float | None = None
+    """Value of it at which a member has learned, where the recipe says one."""
     format: Literal[2] = FORMAT
 
     @property

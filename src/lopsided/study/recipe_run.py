@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -130,6 +131,8 @@ class RecipeRun:
             jobs=tuple(jobs),
             file=self.file,
             tested=manifest.tested(store, self.label),
+            metric=self.recipe.metric,
+            threshold=self.recipe.threshold if math.isfinite(self.recipe.goal) else None,
         )
         manifest.write(store, found)
 

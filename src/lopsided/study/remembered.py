@@ -31,7 +31,8 @@ def of_manifest(found: Manifest) -> RecipeRun:
         if _same(arms, found, is_swept(recipe, scale)):
             return RecipeRun(recipe, scale, arms, found.seeds, found.overrides)
     arms = {name: Spec.parse(arm.spec) for name, arm in found.arms.items()}
-    return RecipeRun(plain_arms(found.recipe, arms), scale, arms, found.seeds, found.overrides)
+    plain = plain_arms(found.recipe, arms, found.metric, found.threshold)
+    return RecipeRun(plain, scale, arms, found.seeds, found.overrides)
 
 
 def _same(arms: Mapping[str, Spec], found: Manifest, swept: bool) -> bool:

@@ -40,9 +40,12 @@ def find(target: str) -> Recipe:
     return registry.lookup("recipe", target)
 
 
-def plain_arms(name: str, arms: Mapping[str, Spec]) -> Recipe:
-    """Arms without claims: a spec given as JSON, or the recorded run of a recipe that is not known here."""
-    rated = all(has_accuracy(spec.task.outputs) for spec in arms.values())
+def plain_arms(name: str, arms: Mapping[str, Spec], metric: str = "", threshold: float | None = None) -> Recipe:
+    """Arms without claims: a spec given as JSON, or the recorded run of a recipe that is not known here, with what that
+    recipe called learned."""
+    if not metric:
+        rated = all(has_accuracy(spec.task.outputs) for spec in arms.values())
+        metric = "test/accuracy" if rated else "test/loss"
     return Recipe(
         name=name,
         paper="none",
@@ -53,8 +56,8 @@ def plain_arms(name: str, arms: Mapping[str, Spec]) -> Recipe:
         arms=lambda scale: [ArmSpec(spec, {"arm": name}) for name, spec in arms.items()],
         claims=[],
         figure=lambda results: plain_curves(name, results),
-        metric="test/accuracy" if rated else "test/loss",
-        threshold=None if rated else float("inf"),
+        metric=metric,
+        threshold=threshold,
     )
 
 

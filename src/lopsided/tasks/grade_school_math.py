@@ -22,7 +22,7 @@ from lopsided.text.layout import Document
 from lopsided.text.pieces import END, Pieces
 from lopsided.text.problem_reader import Problem, checked_solution
 
-WORDS_A_STEP = 3
+WORDS_A_STEP = 3  # kinds of sum and operand, the older operand, proposed operations
 TRIES = {"train": 2, "test": 16}
 """Problems that are drawn until one belongs to the split; where none does, the document is empty."""
 HELD_OUT = 8

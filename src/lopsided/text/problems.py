@@ -25,6 +25,7 @@ ADD, SUBTRACT, MULTIPLY, DIVIDE = range(4)
 NOT, PAIR, FIRST, THIRD = range(4)
 """Part that a sum plays in a total over a category: none, all of a total of two, the first or second sum of three."""
 MOST_TOTALS = 4
+"""Totals in a problem, at most: each adds a sentence of up to four items."""
 BOUND = 1000
 """Largest number that may occur, stated or computed, in a problem without a modulus."""
 
