@@ -7,6 +7,7 @@ Nothing is decided here, and reading it needs no JAX: `lopsided status` and `que
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
@@ -58,9 +59,14 @@ class Judged(Record):
     """By arm, how many seeds from the plan's first one on."""
 
 
+def file_of(store: Store, label: str) -> Path:
+    """Where the plan of a run is, if it has one."""
+    return store.root / "plans" / f"{label}.json"
+
+
 def plan_of(store: Store, label: str) -> Plan | None:
     """The plan of a run; None where nothing is planned, or the file is no plan of this version."""
-    return records.read(store.root / "plans" / f"{label}.json", Plan)
+    return records.read(file_of(store, label), Plan)
 
 
 def tell(store: Store, label: str, said: str, specs: Sequence[str], seeds: Sequence[int]) -> None:

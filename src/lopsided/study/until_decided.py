@@ -14,7 +14,6 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from pathlib import Path
 
 import numpy as np
 
@@ -34,7 +33,8 @@ from lopsided.store.parts import Store
 from lopsided.store.paths import folder_in
 from lopsided.study import looks as look_in_hand
 from lopsided.study import manifest
-from lopsided.study.looks import Plan, plan_of
+from lopsided.study.chose import choosing, chose, gone
+from lopsided.study.looks import Plan, file_of, plan_of
 from lopsided.study.recipe_run import RecipeRun
 from lopsided.work.done import Done, Request, Runner
 from lopsided.work.worker import train
@@ -78,7 +78,10 @@ def until_decided(
         asked = _with_what_was_seen(asked, store)
         done = asked.train(store, progress, stop, execution, runner)
         plan = _write(asked, store.as_of_now(), looks or LOOKS)
-    asked = _chose(asked, plan, store.as_of_now())
+    elif gone(asked, plan, store.as_of_now()):
+        tell(f"{asked.label}: rows of the seeds that chose are gone; they are trained again")
+        done = choosing(asked, plan).train(store, progress, stop, execution, runner)
+    asked = chose(asked, plan, store.as_of_now())
     while (state := replay(asked, plan, store.as_of_now())).wanted:
         judged = _seeds(plan, state.looks)
         look_in_hand.took(store, asked.label, state.judged)
@@ -88,14 +91,14 @@ def until_decided(
         done = done.plus(runner(request))
     look_in_hand.took(store, asked.label, state.judged)
     look_in_hand.end(store, asked.label)
-    chose = {(spec.content_hash(), seed) for spec in asked.arms.values() for seed in range(plan.first)}
+    choosers = {(spec.content_hash(), seed) for spec in asked.arms.values() for seed in range(plan.first)}
     looked_at = {
         (asked.arms[name].content_hash(), plan.first + seed)
         for name, seeds in state.judged.items()
         for seed in range(seeds)
     }
     # Not the sum over requests: each look asks for the seeds of those before it, too.
-    return state, done._replace(already=len((chose | looked_at) & there))
+    return state, done._replace(already=len((choosers | looked_at) & there))
 
 
 def _with_what_was_seen(asked: RecipeRun, store: Store) -> RecipeRun:
@@ -115,7 +118,7 @@ def planned(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> Plan | No
     plan = read(asked, store)
     if plan is not None and looks and looks != plan.looks:
         fixed = " ".join(map(str, plan.looks))
-        raise InputError(f"--looks: {_file(asked, store)} has fixed {fixed}; other looks need another --out")
+        raise InputError(f"--looks: {file_of(store, asked.label)} has fixed {fixed}; other looks need another --out")
     return plan
 
 
@@ -123,13 +126,8 @@ def looked(asked: RecipeRun, store: Store) -> State | None:
     """What the looks of a run have found so far; None where there was none. Raises `StoreError` if the plan is of other
     claims."""
     plan = read(asked, store) if asked.recipe.claims else None
-    state = replay(_chose(asked, plan, store), plan, store) if plan else None
+    state = replay(chose(asked, plan, store), plan, store) if plan else None
     return state if state and state.looks else None
-
-
-def _chose(asked: RecipeRun, plan: Plan, store: Store) -> RecipeRun:
-    """The run whose seeds chose, with all of its rounds, whatever number of seeds is asked for now."""
-    return replace(asked, seeds=plan.first, arms=asked.base, rounds=()).grown(store)[0]
 
 
 def replay(asked: RecipeRun, plan: Plan, store: Store) -> State:
@@ -217,7 +215,7 @@ def _seeds(plan: Plan, look: int) -> tuple[int, ...]:
 
 def read(asked: RecipeRun, store: Store) -> Plan | None:
     """The plan that the folder holds for this run, if any. Raises `StoreError` if it is of other claims or arms."""
-    file = _file(asked, store)
+    file = file_of(store, asked.label)
     if not file.is_file():
         return None
     if (plan := plan_of(store, asked.label)) is None:
@@ -255,7 +253,7 @@ def _write(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> Plan:
         arms_hash=_arms_hash(asked),
         tests=_tests(asked.recipe),
     )
-    file = _file(asked, store)
+    file = file_of(store, asked.label)
     folder_in(file.parent.parent, file.parent.name)
     replace_text(file, plan.model_dump_json(indent=1))
     return plan
@@ -280,7 +278,3 @@ def _tests(recipe: Recipe) -> tuple[str, ...]:
 def _arms_hash(asked: RecipeRun) -> str:
     arms = sorted((name, spec.content_hash()) for name, spec in asked.base.items())
     return sha256(json.dumps(arms).encode()).hexdigest()[:16]
-
-
-def _file(asked: RecipeRun, store: Store) -> Path:
-    return store.root / "plans" / f"{asked.label}.json"
