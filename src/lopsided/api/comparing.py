@@ -24,6 +24,8 @@ from lopsided.stats.signflip import FEWEST, MOST_MEMBERS
 from lopsided.stats.times import Times
 from lopsided.stats.verdict import COARSE, Claim, Decision
 
+Test = Callable[[tuple[Times, Times]], Decision]
+
 
 class Comparison:
     """`candidate` against `baseline`. Every method gives a `Verdict`, "inconclusive" where nothing can be told. Raises
@@ -96,7 +98,7 @@ class Comparison:
         def test(times: tuple[Times, Times]) -> Decision:
             return decisions.faster(*times, c.unit, at_least, self.level, self.paired, self.small)
 
-        return self._ratio(said + more, at, test)
+        return self._ratio(said + more, at, test, at_least != 1)
 
     def as_fast(self, at: float, within: float = 1.25) -> Verdict:
         """Neither arm reaches `at` more than a factor `within` > 1 sooner: an equivalence, shown, not assumed."""
@@ -183,16 +185,16 @@ class Comparison:
             return self._verdict(said, found, self.finals())
         return self._verdict(said, of_uneven_ends(found), self.finals(), (*apart, REMEDY))
 
-    def _ratio(self, said: str, at: float, test: Callable[[tuple[Times, Times]], Decision]) -> Verdict:
-        """The decision on a ratio, with the names of the two arms in its unit."""
+    def _ratio(self, said: str, at: float, test: Test, factor: bool = False) -> Verdict:
+        """The decision on a ratio, in the arms' names. `factor`: against another than 1, which evaluations may hide."""
         times = self.times(at)
         found = test(times)
-        if self.between == "bounds" or (found.coarseness > COARSE and not self.held and unlike(*times)):
+        if self.between == "bounds" or (found.coarseness > COARSE and not self.held and (factor or unlike(*times))):
             found = bounded(found, [test(self.times(at, ends)) for ends in (EARLY_LATE, LATE_EARLY)])
         unit = f"{found.unit}, {self.baseline.name} / {self.candidate.name}"
         known = not any(each.censored.any() for each in times)
         logs = [np.log(each.time) for each in times] if known else ()
-        notes = cut_short(self.baseline, self.candidate, times, self.paired)
+        notes = cut_short(self.baseline, self.candidate, times, self.paired, found.interval[1])
         return self._verdict(said, found._replace(unit=unit), logs, (*notes, *filter(None, [self._alike[1]])))
 
     def _verdict(

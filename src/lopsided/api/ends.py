@@ -87,8 +87,11 @@ def same_runs(baseline: Ragged, candidate: Ragged) -> str:
     return "the runs of both sides are the same, value for value" if same else ""
 
 
-def cut_short(baseline: Ragged, candidate: Ragged, times: tuple[Times, Times], paired: bool) -> tuple[str, ...]:
-    """Which pairs, or runs, tell nothing because a run ended before the other side was there, in words."""
+def cut_short(
+    baseline: Ragged, candidate: Ragged, times: tuple[Times, Times], paired: bool, high: float | None
+) -> tuple[str, ...]:
+    """Which pairs, or runs, tell nothing because a run ended before the other side was there, and what a ratio means of
+    which the upper end is known although some never got there, in words."""
     if not paired:
         gone = [(arm, dropped(found)) for arm, found in zip((baseline, candidate), times, strict=True)]
         return tuple(
@@ -99,8 +102,17 @@ def cut_short(baseline: Ragged, candidate: Ragged, times: tuple[Times, Times], p
         )
     one, two = times
     open_ = (one.censored & (one.time < two.time)) | (two.censored & (two.time < one.time))
+    notes = _common_factor(times) if high is not None and np.isfinite(high) else ()
     if not open_.any():
-        return ()
+        return notes
     which = ", ".join(str((baseline.seeds or range(len(open_)))[i]) for i in np.flatnonzero(open_)[:4])
     said = f"in {int(open_.sum())} of {len(open_)} pairs a run ended before it could be known which side is faster"
-    return (f"{said} (seeds {which}{', …' if open_.sum() > 4 else ''}): each counts against either side",)
+    return (f"{said} (seeds {which}{', …' if open_.sum() > 4 else ''}): each counts against either side", *notes)
+
+
+def _common_factor(times: tuple[Times, Times]) -> tuple[str, ...]:
+    never = int((times[0].censored | times[1].censored).sum())
+    said = (
+        f"in {never} of {len(times[0].time)} pairs a run never got there: the ratio is the one factor that, common to"
+    )
+    return (f"{said} all pairs, fits what was seen; pairs that differ more make the mean larger",) if never else ()

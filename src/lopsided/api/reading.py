@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lopsided.api.curves import Ends
+from lopsided.api.folders import folders_of, settings_alone
 from lopsided.api.runs import Runs, named
 from lopsided.core.errors import InputError
 from lopsided.logs import csv_files, json_files, mlflow_files, tensorboard_files, text_files, trackio_files, wandb_files
@@ -76,12 +77,9 @@ def read(
     if not logs:
         raise InputError(f"{paths}: holds no log that can be read")
     _require_one_unit(logs)
+    logs = settings_alone(logs)
     runs, said, settings = _placed(logs, asked)
     return replace(named(runs, [*said, *_together(notes)], settings), ends=ends, falling=falling)
-
-
-NUMBERED = re.compile(r"(seed|run|rep|trial|s)?[-_ ]?\d+", re.I)
-"""Names of folders that number runs."""
 
 
 def _read(path: Path, asked: Asked, notes: list[str]) -> list[Log]:
@@ -165,7 +163,11 @@ def _placed(logs: list[Log], asked: Asked) -> tuple[list[Run], list[str], list[s
             raise InputError(f"{what} = {where!r}: a template that says where the {what} is has {{{what}}} in it")
     template = next((w for w in (asked.arm, asked.seed, asked.task) if isinstance(w, str) and "{" in w), None)
     by_config = _differing(logs, asked) if asked.arm is None and template is None else None
-    folders = {_folder(log.path) for log in logs}
+    named_so = all(_named(log.config, ARMS) is not None for log in logs)
+    left = asked.arm is None and template is None and not named_so
+    folders = folders_of(logs, bool(by_config)) if left else {}
+    if folders and by_config:  # numbers that stay within each run are the weaker sign: `pooled` says so
+        by_config = [key for key in by_config if not any(key in log.metrics for log in logs)]
     runs, how = [], ""
     for log in logs:
         parts = parts_of(log.path, template) if template else {}
@@ -175,21 +177,16 @@ def _placed(logs: list[Log], asked: Asked) -> tuple[list[Run], list[str], list[s
         arm = place(asked.arm, log, parts, "arm")
         if arm is None and template is None and (said := _named(log.config, ARMS)) is not None:
             arm, how = said, "what is called so"
-        elif arm is None and by_config:
-            arm, how = ", ".join(f"{key} = {log.config.get(key, '–')}" for key in by_config), "configuration"
-        elif arm is None and len(folders) > 1:
-            arm, how = _folder(log.path), "folder"
+        elif arm is None and (by_config or folders):
+            told = [f"{key} = {log.config.get(key, '–')}" for key in by_config or ()]
+            arm = ", ".join([*([folders[log.path]] if folders else []), *told])
+            how = " and ".join([*(["folder"] if folders else []), *(["configuration"] if by_config else [])])
         elif arm is None:
             arm, how = "all", "nothing: all runs are one arm (arm=...)"
         task = place(asked.task, log, parts, "task")
         task = None if task is None else str(task)
         config = {**log.config, **{name: part for name, part in parts.items() if name not in PLACES}}
         runs.append(Run(log.run, str(arm), log.metrics, _plain(seed), config, task, str(log.path)))
-    if how == "folder" and all(NUMBERED.fullmatch(run.arm) for run in runs):
-        raise InputError(
-            f"runs lie in folders that are called {runs[0].arm!r} and so on, which name seeds and no arms: "
-            'arm="{arm}/{seed}/FILE", or --arm-from "{arm}/{seed}/FILE", says which part of a path is what'
-        )
     way = "path" if template else "function" if callable(asked.arm) else repr(asked.arm) if asked.arm else how
     seeds = "path" if template and "{seed}" in template else "function" if callable(asked.seed) else asked.seed
     seeds = seeds or ("what is called so" if any(run.seed is not None for run in runs) else "nothing")
@@ -200,11 +197,6 @@ def _placed(logs: list[Log], asked: Asked) -> tuple[list[Run], list[str], list[s
 def _named(config: Mapping[str, Any], names: Iterable[str]) -> Any:
     """A setting by its name, also inside others (`config.seed`); None if there is none."""
     return next((value for name in names for key, value in config.items() if key.rpartition(".")[2] == name), None)
-
-
-def _folder(path: Path) -> str:
-    """The folder that tells a file's run apart: above that of a checkpoint."""
-    return path.parent.parent.name if path.parent.name.startswith("checkpoint-") else path.parent.name
 
 
 def _differing(logs: list[Log], asked: Asked) -> list[str]:
@@ -230,5 +222,5 @@ def _together(notes: list[str]) -> list[str]:
     for said, files in groups.items():
         different = len(set(files))
         times = f" ({len(files)} runs)" if different == 1 and len(files) > 1 else ""
-        found.append(f"{files[0] if different == 1 else f'{different} files'}: {said}{times}")
+        found.append(f"{files[0] if different == 1 else f'{len(files)} files'}: {said}{times}")
     return found

@@ -7,11 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from lopsided.core.errors import InputError, unknown
 from lopsided.logs.run import Run
-from lopsided.stats.crossing import Track
 
 if TYPE_CHECKING:
     from lopsided.api.comparing import Comparison
@@ -80,7 +77,14 @@ class Runs:
         """An arm's runs along `steps` or `seconds`, each with the evaluations that it has. NaN in the log to a run's
         end means that it diverged; with other NaN it was not evaluated there. Raises `InputError` for what is not
         there."""
+        from lopsided.api.tracks import told
+
+        return told(self._curves(arm, metric, axis))
+
+    def _curves(self, arm: str, metric: str, axis: str) -> Ragged:
+        """`curves`, without what is to be told of runs that count."""
         from lopsided.api.curves import Ragged
+        from lopsided.api.tracks import track_of
 
         runs = self.arms.get(arm)
         if runs is None:
@@ -95,24 +99,19 @@ class Runs:
             raise InputError(
                 f"{arm!r} has runs of {len(of)} tasks ({', '.join(of[:4])}): .of(task) takes one, .over_tasks(...) all"
             )
-        tracks, lost = [], 0
-        for run in having:
-            track = _track(run, metric, axis)
-            lost += track.diverged
-            tracks.append(track)
+        tracks = [track_of(run, metric, axis) for run in having]
         seeds = [run.seed for run in having]
         named = tuple(seeds) if None not in seeds and len(set(seeds)) == len(seeds) else None
-        notes = [
-            f"{arm}: {len(runs) - len(having)} of {len(runs)} runs have no {metric}" if len(having) < len(runs) else "",
-            f"{arm}: {lost} of {len(having)} runs diverged: from there on they get nowhere" if lost else "",
-        ]
-        return Ragged(arm, tuple(tracks), axis, named, tuple(filter(None, notes)), self.ends, self.falling)
+        lacking = len(runs) - len(having)
+        notes = (f"{arm}: {lacking} of {len(runs)} runs have no {metric}",) if lacking else ()
+        return Ragged(arm, tuple(tracks), axis, named, notes, self.ends, self.falling)
 
     def observed(self, arm: str, metric: str, axis: str = "steps") -> Ragged:
         """An arm's runs as `curves` gives them, each once: copies are no second observations."""
         from lopsided.api.ends import once
+        from lopsided.api.tracks import told
 
-        return once(self.curves(arm, metric, axis))
+        return told(once(self._curves(arm, metric, axis)))
 
     def falls(self, metric: str, axis: str = "steps") -> bool:
         """Whether a metric gets smaller with learning: by its name, else by how its curves move."""
@@ -229,29 +228,6 @@ class Runs:
             lines.append(f"  {arm}: {len(runs)} runs" + (f", seeds {', '.join(seeds[:8])}{more}" if seeds else ""))
         lines += [f"  and {len(arms) - 20} arms more"] if len(arms) > 20 else []
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
-
-
-def _track(run: Run, metric: str, axis: str) -> Track:
-    """A run's evaluations. Raises `InputError` for a run without any, or without seconds where those are asked for."""
-    points = run.metrics[metric]
-    along = points.step if axis == "steps" else points.seconds
-    if along is None:
-        raise InputError(f"run {run.name!r} ({run.source}): its log has no times; axis='steps', or seconds= a column")
-    value = points.value
-    known = np.flatnonzero(np.isfinite(value) & np.isfinite(along))
-    if not known.size and not np.isfinite(along).any():
-        raise InputError(f"run {run.name!r} ({run.source}): {metric} has no value")
-    if not known.size:  # it diverged before it was evaluated
-        there = along[np.isfinite(along)].astype(np.float64)
-        return Track(there[:1], np.array([np.nan]), True, float(there[-1]))
-    gone = known[-1] < len(value) - 1  # whatever it is to the end; of one that goes on, nothing was told there
-    if axis == "seconds" and (np.diff(along[known]) < 0).any():
-        raise InputError(f"run {run.name!r} ({run.source}): its seconds go back, as those of a resumed log do; "
-                         "axis='steps', or a column that counts on")  # fmt: skip
-    kept, values = along[known].astype(np.float64), value[known]
-    rising = np.append(True, np.diff(kept) > 0)  # two evaluations within a clock's tick are one
-    last = along[np.isfinite(along)][-1]
-    return Track(kept[rising], values[rising], gone, float(last) if gone else None)
 
 
 def named(runs: Iterable[Run], notes: Sequence[str], settings: Sequence[str] = ()) -> Runs:

@@ -73,7 +73,8 @@ def compare(
     rank
         Test all pairs of arms, and say which are told apart.
     plan
-        A file with a plan of looks at one arm against the baseline; written if it is not there, before results.
+        A file with a plan of looks at one arm against the baseline; written if it is not there, of the arms whose logs
+        are. (`lop.looks` in Python writes one before there is any log.)
     looks
         With --plan: runs of each arm at each look, 8 16 32; left out, those of the plan.
     target

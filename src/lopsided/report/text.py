@@ -39,6 +39,14 @@ def judged_by(judged: int, chose: int, drawn: int | None) -> str:
     )
 
 
+def first_look(chose: int) -> str:
+    """Why no claim is decided yet, although the first `chose` seeds are complete."""
+    return (
+        f"No claim is decided: the first look of --until-decided is not over. New seeds judge, and the first {chose}, "
+        "of which arms and curves are, chose settings. The same command goes on."
+    )
+
+
 def plan_passed_over(problem: str, seeds: int) -> str:
     """Why the claims were decided from the first seeds, although the folder has a plan of looks."""
     return f"The plan of --until-decided was passed over: {problem}. The verdicts are of the {seeds} seeds shown."

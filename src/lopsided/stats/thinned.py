@@ -13,10 +13,12 @@ ALIKE = 1.5
 
 
 def times_as_often(one: Sequence[Track], two: Sequence[Track]) -> float:
-    """How many times as often the runs of `one` are evaluated as those of `two`, where both are."""
-    low = max(float(np.median([track.axis[0] for track in arm])) for arm in (one, two))
-    high = min(float(np.median([track.axis[-1] for track in arm])) for arm in (one, two))
-    counts = [np.median([((t.axis >= low) & (t.axis <= high)).sum() for t in arm]) for arm in (one, two)]
+    """How many times as often the runs of `one` are evaluated as those of `two`, where both are. A run that ended at
+    its first evaluation does not say how far apart others would have been."""
+    arms = [[track for track in arm if len(track.axis) > 1] or arm for arm in (one, two)]
+    low = max(float(np.median([track.axis[0] for track in arm])) for arm in arms)
+    high = min(float(np.median([track.axis[-1] for track in arm])) for arm in arms)
+    counts = [np.median([((t.axis >= low) & (t.axis <= high)).sum() for t in arm]) for arm in arms]
     return float((counts[0] - 1) / (counts[1] - 1)) if min(counts) > 1 else 1.0
 
 

@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 import scipy
@@ -34,15 +35,22 @@ def ratio_of_medians(slow: Times, fast: Times, level: float = 0.95) -> tuple[flo
     """
     slow_low, slow_high = _median_bounds(slow)
     fast_low, fast_high = _median_bounds(fast)
-    low, high = slow_low / fast_high, slow_high / fast_low
+    low, high = _over(slow_low, fast_high, 0.0), _over(slow_high, fast_low, np.inf)
     effect = low if np.isinf(high) and low > 0 else high if low == 0 and np.isfinite(high) else low
     if low == 0 and np.isinf(high):
         effect = np.nan
     if not _can_reject(len(slow.time), len(fast.time), level):
         return float(effect) if low == high else np.nan, 0.0, np.inf
     slow_draws, fast_draws = _bootstrap(lambda *arm: np.stack(_median_bounds(Times(*arm))), slow[:2], fast[:2])
-    low, high = slow_draws[0] / fast_draws[1], slow_draws[1] / fast_draws[0]
+    low, high = _over(slow_draws[0], fast_draws[1], 0.0), _over(slow_draws[1], fast_draws[0], np.inf)
     return float(effect), _interval(low, level)[0], _interval(high, level)[1]
+
+
+def _over(a: Any, b: Any, unknown: float) -> Any:
+    """a / b; `unknown` for 0 / 0 and infinite over infinite. (A run that ended at step 0 has a budget of 0.)"""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.asarray(a, float) / np.asarray(b, float)
+    return np.where(np.isnan(ratio), unknown, ratio)
 
 
 def ratio_tails(slow: Times, fast: Times, null: float = 1.0) -> Tails:

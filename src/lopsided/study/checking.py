@@ -44,7 +44,7 @@ class Found:
     """Results of the seeds that choose settings; None while a member is missing."""
     claims: list[Claim]
     looks: State | None = None
-    """The looks of `--until-decided` that decided the claims; None if `results` did."""
+    """The looks of `--until-decided` that decide the claims; None if `results` do."""
     problem: str = ""
     """Why the plan of `--until-decided` that the folder has was passed over."""
     interim: str = ""
@@ -59,7 +59,7 @@ class Found:
     @property
     def seeds(self) -> int:
         """How many seeds an arm decided the claims, at most."""
-        return self.looks.seeds if self.looks else self.run.seeds
+        return self.looks.seeds if self.looks and self.looks.looks else self.run.seeds
 
     @property
     def judged_by(self) -> str:
@@ -68,6 +68,8 @@ class Found:
             return text.plan_passed_over(self.problem, self.run.seeds)
         if self.looks is None:
             return ""
+        if not self.looks.looks:
+            return text.first_look(self.looks.first)
         drawn = None if self.looks.results else self.run.seeds
         return text.judged_by(self.looks.seeds, self.looks.first, drawn)
 

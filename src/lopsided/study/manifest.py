@@ -63,6 +63,8 @@ class Manifest(Record):
     file: str = ""
     """Digest of the path of the recipe's file; empty for a recipe of this package. (The path would say who somebody
     is.)"""
+    text: str = ""
+    """Digest of what is in that file: a project that is moved, or copied, goes on."""
     tested: Annotated[int, Field(ge=0, le=LONGEST)] = 0
     """The most seeds at which the run's claims were tested before."""
     metric: str = ""

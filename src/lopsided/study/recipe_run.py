@@ -55,6 +55,8 @@ class RecipeRun:
     """Arms that were added to sweeps whose best settings lay at an end, round by round."""
     file: str = ""
     """Digest of the path of the recipe's own file, if it has one."""
+    text: str = ""
+    """Digest of what is in that file."""
 
     @property
     def planned(self) -> dict[str, ArmSpec]:
@@ -83,7 +85,9 @@ class RecipeRun:
     def require_own_file(self, store: Store) -> None:
         """Raise `InputError` where the folder has a run of another recipe file of this name."""
         before = manifest.read(store, self.label)
-        if before is not None and before.file and self.file and before.file != self.file:
+        if before is None or not before.file or not self.file:
+            return
+        if before.file != self.file and before.text != self.text:
             raise InputError(
                 f"{self.label}: this folder has a run of another recipe file of that name, whose report would be "
                 "replaced; give the recipe another name, or take another folder (--out)"
@@ -130,6 +134,7 @@ class RecipeRun:
             job_size=job_size,
             jobs=tuple(jobs),
             file=self.file,
+            text=self.text,
             tested=manifest.tested(store, self.label),
             metric=self.recipe.metric,
             threshold=self.recipe.threshold if math.isfinite(self.recipe.goal) else None,
@@ -248,8 +253,13 @@ def prepare(target: str, scale: str, seeds: int | None, overrides: Sequence[str]
     require_other_names(
         recipe.name, {key for arm in recipe.arms_at(name).values() for key in arm.coordinates}, overrides
     )
-    own = hashlib.sha256(str(Path(target).resolve()).encode()).hexdigest()[:16] if target.endswith(".py") else ""
-    return RecipeRun(recipe, name, arms, seeds or recipe.scales[name].seeds, overrides, file=own)
+    file = Path(target).resolve() if target.endswith(".py") else None
+    path, text = ("", "") if file is None else map(_digest, (str(file).encode(), file.read_bytes()))
+    return RecipeRun(recipe, name, arms, seeds or recipe.scales[name].seeds, overrides, file=path, text=text)
+
+
+def _digest(of: bytes) -> str:
+    return hashlib.sha256(of).hexdigest()[:16]
 
 
 def is_swept(recipe: Recipe, scale: ScaleName) -> bool:

@@ -123,11 +123,10 @@ def planned(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> Plan | No
 
 
 def looked(asked: RecipeRun, store: Store) -> State | None:
-    """What the looks of a run have found so far; None where there was none. Raises `StoreError` if the plan is of other
-    claims."""
+    """What the looks of a run have found so far; None where there is no plan. Raises `StoreError` if the plan is of
+    other claims."""
     plan = read(asked, store) if asked.recipe.claims else None
-    state = replay(chose(asked, plan, store), plan, store) if plan else None
-    return state if state and state.looks else None
+    return replay(chose(asked, plan, store), plan, store) if plan else None
 
 
 def replay(asked: RecipeRun, plan: Plan, store: Store) -> State:
