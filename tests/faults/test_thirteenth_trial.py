@@ -1,12 +1,14 @@
 """Known faults of earlier trials, mended later; and what a thirteenth newcomer found."""
 
 import shutil
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import lopsided as lop
+import lopsided.data as ld
 from lopsided.core.arms import arm as named
 from lopsided.core.arms import swept
 from lopsided.core.errors import InputError, StoreError
@@ -217,3 +219,23 @@ def test_seeds_that_chose_do_not_judge_while_the_first_look_is_under_way(tmp_pat
     assert found.claims[0].verdict == "not run"
     assert "first look of --until-decided is not over" in found.judged_by
     assert found.seeds == 6
+
+
+@pytest.mark.slow
+def test_a_topic_of_most_texts_is_one(tmp_path):
+    """All its words are common ones: 900 of 1,440 texts "say nothing"."""
+    pytest.importorskip("sklearn")
+    random = np.random.default_rng(0)
+    topics = (
+        "salt pepper oven bread butter flour",
+        "orbit rocket planet star moon comet",
+        "court judge appeal verdict",
+    )
+    texts = [
+        " ".join(random.choice(topic.split(), 20))
+        for topic, n in zip(topics, (300, 100, 50), strict=True)
+        for _ in range(n)
+    ]
+    sizes = Counter(ld.discover([*texts, "", ""]).names)
+    assert sorted(sizes.values()) == [2, 50, 100, 300]
+    assert sizes["unknown"] == 2

@@ -20,6 +20,8 @@ TERMS, DIRECTIONS = 30_000, 64
 """Enough for 40 topics in trials (docs/log). Not varied."""
 CHUNK = 20_000
 """Texts that are made points at a time, so that their table of terms stays small."""
+FEW = 0.01
+"""Share of texts that may be left without a term because their words are common ones."""
 COMMON = 0.4
 """A term of a larger share of the texts says nothing about their topic, in any language."""
 
@@ -77,6 +79,11 @@ def looked_through(texts: Iterable[str]) -> Texts:
     return Texts(texts, number, len(seen) - len(np.unique(np.frombuffer(seen, np.int64))))
 
 
+def _silent(table: Any) -> float:
+    """The share of texts without a term."""
+    return float((np.diff(table.indptr) == 0).mean())
+
+
 def of_texts(texts: Texts, seed: int) -> Points:
     """Raises `InputError` where the texts have no terms to tell them apart."""
     sklearn()
@@ -88,21 +95,29 @@ def of_texts(texts: Texts, seed: int) -> Points:
     rows.sort()
     fitted = np.zeros(texts.number, bool)
     fitted[rows] = True
-    vectorizer = TfidfVectorizer(
-        max_features=TERMS,
-        min_df=2,
-        max_df=COMMON,
-        sublinear_tf=True,
-        dtype=np.float32,  # type: ignore[arg-type]  # annotated as float64 alone
-        token_pattern=r"(?u)\b[^\W\d_]{2,}\b",
-    )
+
+    def read(most: float) -> tuple[Any, Any]:
+        vectorizer = TfidfVectorizer(
+            max_features=TERMS,
+            min_df=2,
+            max_df=most,
+            sublinear_tf=True,
+            dtype=np.float32,  # type: ignore[arg-type]  # annotated as float64 alone
+            token_pattern=r"(?u)\b[^\W\d_]{2,}\b",
+        )
+        return vectorizer, vectorizer.fit_transform(compress(texts, fitted))
+
     try:
-        table = vectorizer.fit_transform(compress(texts, fitted))
+        vectorizer, table = read(COMMON)
     except ValueError:
         raise InputError(
             f"skills: no term is in two of the {texts.number:,} texts and in fewer than {COMMON:.0%} of them; they "
             "are all alike, empty, or share no words (words of letters: digits do not count)"
         ) from None
+    if _silent(table) > FEW:  # texts without words, or of a topic that is so large that its words are common
+        again = read(1.0)
+        if _silent(table) - _silent(again[1]) > FEW:
+            vectorizer, table = again
     directions = TruncatedSVD(min(DIRECTIONS, table.shape[1] - 1, max(1, len(rows) - 1)), random_state=seed)
     directions.fit(table)
     parts = [directions.transform(vectorizer.transform(chunk)).astype(np.float32) for chunk in _chunks(texts)]
