@@ -1,18 +1,18 @@
 """landscape: does a power law make the loss steeper where training starts?
 
-Paper A, figures 2 and 5 (right): the training loss around the trajectory, on the plane of the top two principal
+Paper A, figures 2, 5 (right) and 9: the training loss around the trajectory, on the plane of the top two principal
 directions of the differences of consecutive checkpoints. Paper: under a power law there is a steep way down from the
-start, under uniform skills the start is flat. (Figure 9, other exponents, is not here.)
+start, under uniform skills the start is flat; small exponents leave it flat, too.
 
     lopsided run landscape --scale laptop
 
-`laptop` changes: S4 with 4 hops, one token per element, 2 layers of width 64, 2,000 steps, exponent 1, lexicographic
-order, 40 checkpoints. The slope is the length of the training loss's gradient at the start, along the plane. Three
-things that a picture hides are claims of their own: how well the plane shows the loss (off-plane error), how much the
-loss falls along the true way once the frequencies of the answers are known (every network learns those at once, and
-under a power law they are uneven), and how long the whole gradient, not only its part along a plane, is at the start in
-the product model of the theory (64 skills, k = 4, exponent 1.25). The plane is an option of the probe
-(`--set probes.0.plane=to-final`) and named on the figure.
+`laptop` changes: S4 with 4 hops, one token per element, 2 layers of width 64, 2,000 steps, lexicographic order, 40
+checkpoints. The exponent is 1, and 0.5, 0.75, 1.25 and 1.5 for figure 9. The slope is the length of the training loss's
+gradient at the start, along the plane. Three things that a picture hides are claims of their own: how well the plane
+shows the loss (off-plane error), how much the loss falls along the true way once the frequencies of the answers are
+known (every network learns those at once, and under a power law they are uneven), and how long the whole gradient, not
+only its part along a plane, is at the start in the product model of the theory (64 skills, k = 4, exponent 1.25). The
+plane is an option of the probe (`--set probes.0.plane=to-final`) and named on the figure.
 """
 
 from __future__ import annotations
@@ -41,6 +41,9 @@ from lopsided.recipes._frequency import UNIFORM, power_law, tracking
 
 TRANSFORMER, PRODUCT = {"model": "transformer"}, {"model": "product model"}
 LAWS = ("uniform", "power law")
+EXPONENTS = {"smoke": (0.5, 1.5), "laptop": (0.5, 0.75, 1.25, 1.5), "paper": (0.5, 0.75, 1.25, 1.5)}
+"""Beside exponent 1, which figure 2 has."""
+SMALLEST, LARGEST = ({**TRANSFORMER, "skills": f"exponent {alpha}"} for alpha in (0.5, 1.5))
 POWER = TRANSFORMER | {"skills": "power law"}
 STEPS = {"smoke": 40, "laptop": 2000, "paper": 200_000}
 PLANES = {
@@ -51,14 +54,15 @@ PLANES = {
 BEGINS, ENDS = 1, 9
 """Checkpoints between which the fall of the loss is measured: after the first stretch, to about a fifth of training."""
 SEEN = 0.1
-SLOPE = "slope at the start, loss per distance"
+SLOPE, FALL = "slope at the start, loss per distance", "fall of the loss per distance"
 
 
 def arms(scale: ScaleName) -> Arms:
     smoke = scale == "smoke"
     probe = {"name": "landscape", "checkpoints": 10 if smoke else 40, "grid": 5 if smoke else 21}
     probe["samples"] = 64 if smoke else 1024
-    for skills, law in zip(LAWS, (UNIFORM, power_law(1.0)), strict=True):
+    laws = dict(zip(LAWS, (UNIFORM, power_law(1.0)), strict=True))
+    for skills, law in (laws | {f"exponent {alpha}": power_law(alpha) for alpha in EXPONENTS[scale]}).items():
         spec = tracking(scale, law, hops=2 if smoke else 4, steps=STEPS[scale], probes=[probe])
         yield arm(spec, **TRANSFORMER, skills=skills)
     # Not drawn: few points, and samples enough for a gradient that is almost nothing under uniform skills.
@@ -99,6 +103,7 @@ def figure(r: Results) -> Figure:
         for where, what in (("whole", "whole way"), ("near", "near the start"))
         for skills in LAWS
     ]
+    panels += [surface(r.arm(**at), "near", f"{at['skills']}: near the start") for at in (SMALLEST, LARGEST)]
     probe = next(p for p in r.where(**TRANSFORMER)[0].spec.probes if isinstance(p, Landscape))
     return Figure(f"Training loss of one member on a plane: {PLANES[probe.plane]}", panels)
 
@@ -106,7 +111,7 @@ def figure(r: Results) -> Figure:
 recipe = Recipe(
     name="landscape",
     paper="A",
-    figure_number="2, 5 (right)",
+    figure_number="2, 5 (right), 9",
     question="Is the loss steeper at the start when skills follow a power law?",
     about=__doc__,
     threshold=0.9,
@@ -124,7 +129,13 @@ recipe = Recipe(
             "after the first stretch, the loss falls more per distance on the way under a power law than under uniform "
             "skills",
             Paper("the start is flat under uniform skills", "fig. 2"),
-            steeper(TRANSFORMER, fall, "fall of the loss per distance"),
+            steeper(TRANSFORMER, fall, FALL),
+        ),
+        Statement(
+            "after the first stretch, the loss falls more per distance on the way with exponent 1.5 than with 0.5",
+            Paper("larger exponents have better initial landscapes", "fig. 9"),
+            Higher(*(Measured(lambda r, at=at: fall(r.arm(**at)), at) for at in (LARGEST, SMALLEST)), what=FALL),
+            history="added on 2026-11-29, with its arms, before any row of them",
         ),
         Statement(
             f"the plane shows the power law's loss: error at the checkpoints below {SEEN:.0%} of its fall",
