@@ -63,6 +63,7 @@ def test_time_of_merged_parts_is_of_the_runs_that_took_it(tmp_path, capsys):
     assert times(store.as_of_now(), wanted) == before
 
 
+@pytest.mark.slow
 def test_a_run_whose_neighbours_are_cut_off_is_not_finished(tmp_path, capsys, monkeypatch):
     """It printed "nothing to train" and said in JSON that it had finished."""
     from lopsided.core.errors import Stopped

@@ -226,6 +226,7 @@ def test_a_goal_that_accuracy_cannot_reach_is_refused_by_the_forecast(tmp_path, 
     assert ended.value.code == 2
 
 
+@pytest.mark.slow
 def test_a_list_without_end_does_not_fill_the_machine(tmp_path):
     """Random commands had used 20 GB and were killed: `range(1000000000)`, which DuckDB's own limit does not see."""
     lop.run(SMALL, seeds=1, out=tmp_path)

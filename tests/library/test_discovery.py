@@ -210,6 +210,7 @@ def test_the_answer_says_which_labels_it_used_and_how_stable_they_are(table, tmp
     assert "halves of the rows agree about them by" in page.read_text()
 
 
+@pytest.mark.slow
 def test_texts_without_labels_are_advised_on_in_one_command(table, tmp_path):
     from lopsided.advising.questions import from_table
 
