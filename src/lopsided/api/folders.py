@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
@@ -67,13 +68,9 @@ def _folder(path: Path) -> Path:
 def _names(folders: set[Path]) -> dict[Path, str]:
     """Names of folders: their last part, or, where that comes below several others, as much of the path as is different
     and does not number runs."""
-    parts = {folder: folder.parts for folder in folders}
-    shared = 0
-    while len({each[shared : shared + 1] for each in parts.values()}) == 1 and all(
-        len(each) > shared + 1 for each in parts.values()
-    ):
-        shared += 1
-    above = {f: tuple(p for p in each[shared:-1] if not NUMBERED.fullmatch(p)) for f, each in parts.items()}
+    columns = zip(*(folder.parent.parts for folder in folders), strict=False)
+    shared = sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, columns))
+    above = {f: [part for part in f.parent.parts[shared:] if not NUMBERED.fullmatch(part)] for f in folders}
     last = {folder: folder.name for folder in folders}
-    alone = all(len({above[f] for f in folders if last[f] == name}) == 1 for name in last.values())
-    return last if alone else {f: "/".join([*above[f], last[f]]) for f in folders}
+    whole = {folder: "/".join([*above[folder], last[folder]]) for folder in folders}
+    return last if len(set(whole.values())) == len(set(last.values())) else whole

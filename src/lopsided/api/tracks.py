@@ -11,7 +11,7 @@ from lopsided.stats.crossing import Track
 
 PAUSE = 20.0
 """How many times as long as a run's usual distance of evaluations a pause is, and a fifth of the whole run: evaluations
-and checkpoints that take their time are shorter."""
+and checkpoints that take their time should be shorter. Not varied."""
 
 
 def told(arm: Ragged) -> Ragged:

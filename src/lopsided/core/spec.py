@@ -134,7 +134,7 @@ class Spec(Config):
 _NAMES: dict[Any, list[str]] = {}
 """Names of the parameters of models seen: a sweep makes thousands of specs of one model."""
 MOST_NAMES = 256
-"""More models than a recipe has; a program that makes ever new ones does not fill memory."""
+"""Models whose names are kept, at most: more than a recipe has, few enough for a program that makes ever new ones."""
 
 
 def _parameter_names(model: Model, task: Task) -> list[str]:

@@ -10,7 +10,7 @@ from lopsided.shape.phases import Phases
 from lopsided.shape.shape import Shape
 
 EIGHTH = Phases((1.0,), (0.125,))
-"""The small set that paper C draws at its scale for perceptrons here: 2^11 of 2^14 inputs."""
+"""An eighth of the examples, repeated to the end, as in the recipes on perceptrons (2^11 of 2^14 inputs)."""
 
 
 def candidates(groups: Groups | int, total: int) -> dict[str, Shape]:

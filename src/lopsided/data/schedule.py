@@ -17,7 +17,7 @@ from lopsided.shape.shape import Shape, factors
 # after so many rounds where no weights reach them (`describe` says how far off they are).
 ROUNDS = 500
 CLOSE = 1e-6
-"""Distance of two laws, summed over skills: a million draws could not tell them apart."""
+"""Difference of frequencies, summed over skills, at which a fit ends: a million draws could not show it."""
 
 
 class Schedule(NamedTuple):

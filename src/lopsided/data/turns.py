@@ -18,7 +18,7 @@ from lopsided.data.schedule import Schedule
 from lopsided.data.words import CHUNK, ODD, U, finish, unit
 
 BLOCK = 1 << 14
-"""Turns that are made at once: enough that NumPy is busy with numbers, few enough for a cache of 2 MiB."""
+"""Turns that are made at once, 0.5 MiB of them, so that a call of NumPy costs little beside its numbers. Not varied."""
 KEPT = 16
 """Blocks kept, as many as by a stream: a turn is asked for where a sample is."""
 KEPT_EXAMPLES = 2**22

@@ -21,7 +21,7 @@ TERMS, DIRECTIONS = 30_000, 64
 CHUNK = 20_000
 """Texts that are made points at a time, so that their table of terms stays small."""
 FEW = 0.01
-"""Share of texts that may be left without a term because their words are common ones."""
+"""Share of texts that may be left without a term because their words are common ones. Not varied."""
 COMMON = 0.4
 """A term of a larger share of the texts says nothing about their topic, in any language."""
 
@@ -80,7 +80,7 @@ def looked_through(texts: Iterable[str]) -> Texts:
 
 
 def _silent(table: Any) -> float:
-    """The share of texts without a term."""
+    """The share of texts of which no term is in the table."""
     return float((np.diff(table.indptr) == 0).mean())
 
 

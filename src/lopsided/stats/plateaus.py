@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 WITHIN = 0.05
-"""Share of an entropy: evaluations scatter by less, and the entropies of a task's skills lie further apart."""
+"""Share of an entropy. The levels of S4 and its quotients (log 24, log 6, log 2) lie much further apart."""
 FLAT, AHEAD = 0.02, 1 / 8
 """On a plateau the loss falls by less than 2 % in the next eighth of the run. (A loss that goes from log 24 to log 4 in
 one run at a constant relative rate falls by about 10 % in an eighth of it.)"""

@@ -20,7 +20,7 @@ from lopsided.core.errors import InputError
 LOOKS = (8, 16, 32, 64)
 """Seeds that are there at each look."""
 SIDE = 0.025
-"""A verdict of either side is wrong in at most one of 40 campaigns: together the usual 0.05."""
+"""Chance of a wrong verdict on one side, over all looks; both sides together make the usual 0.05."""
 POINTS, WIDEST = 1201, 8.0
 EARLIEST = 128
 """The last look has at most this many times the seeds of the first one: earlier looks could decide nothing, and the

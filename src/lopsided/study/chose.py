@@ -10,23 +10,23 @@ from lopsided.study.looks import Plan, file_of
 from lopsided.study.recipe_run import RecipeRun
 
 
+class RowsGoneError(StoreError):
+    """The folder lacks rows that its plan was made from: a part was damaged, or deleted."""
+
+
 def choosing(asked: RecipeRun, plan: Plan) -> RecipeRun:
     """The run before its first round, of the plan's seeds, whatever number of seeds is asked for now."""
     return replace(asked, seeds=plan.first, arms=asked.base, rounds=())
 
 
-def gone(asked: RecipeRun, plan: Plan, store: Store) -> bool:
-    """Whether the folder lacks rows that the plan was made from: a part was damaged, or deleted."""
+def chose(asked: RecipeRun, plan: Plan, store: Store, whole: bool = False) -> RecipeRun:
+    """The run with all of its rounds. Raises `RowsGoneError` if it lacks arms of the plan, or (`whole`) any rows."""
     grown, results = choosing(asked, plan).grown(store)
-    return results is None or not set(plan.arms) <= set(grown.arms)
-
-
-def chose(asked: RecipeRun, plan: Plan, store: Store) -> RecipeRun:
-    """The run with all of its rounds. Raises `StoreError` if it lacks arms of the plan."""
-    grown = choosing(asked, plan).grown(store)[0]
-    if lacking := [name for name in plan.arms if name not in grown.arms]:
-        raise StoreError(
-            f"{file_of(store, asked.label)}: rows that it was made from are gone, of {len(lacking)} arms such as "
-            f"{lacking[0]!r}; `lopsided run {asked.recipe.name} --until-decided` trains them again"
+    lacking = [name for name in plan.arms if name not in grown.arms]
+    if lacking or (whole and results is None):
+        which = f"of {len(lacking)} arms such as {lacking[0]!r}" if lacking else "of seeds that chose"
+        raise RowsGoneError(
+            f"{file_of(store, asked.label)}: rows that it was made from are gone, {which}; "
+            f"`lopsided run {asked.recipe.name} --until-decided` trains them again"
         )
     return grown

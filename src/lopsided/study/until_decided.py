@@ -33,7 +33,7 @@ from lopsided.store.parts import Store
 from lopsided.store.paths import folder_in
 from lopsided.study import looks as look_in_hand
 from lopsided.study import manifest
-from lopsided.study.chose import choosing, chose, gone
+from lopsided.study.chose import RowsGoneError, choosing, chose
 from lopsided.study.looks import Plan, file_of, plan_of
 from lopsided.study.recipe_run import RecipeRun
 from lopsided.work.done import Done, Request, Runner
@@ -78,10 +78,12 @@ def until_decided(
         asked = _with_what_was_seen(asked, store)
         done = asked.train(store, progress, stop, execution, runner)
         plan = _write(asked, store.as_of_now(), looks or LOOKS)
-    elif gone(asked, plan, store.as_of_now()):
+    try:
+        asked = chose(asked, plan, store.as_of_now(), whole=True)
+    except RowsGoneError:
         tell(f"{asked.label}: rows of the seeds that chose are gone; they are trained again")
         done = choosing(asked, plan).train(store, progress, stop, execution, runner)
-    asked = chose(asked, plan, store.as_of_now())
+        asked = chose(asked, plan, store.as_of_now(), whole=True)
     while (state := replay(asked, plan, store.as_of_now())).wanted:
         judged = _seeds(plan, state.looks)
         look_in_hand.took(store, asked.label, state.judged)
