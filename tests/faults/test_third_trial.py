@@ -199,7 +199,7 @@ def test_seeds_that_are_added_after_a_verdict_are_said(tmp_path, monkeypatch):
     hashes = [spec.content_hash() for spec in asked.arms.values()]
 
     class Before:
-        seeds, tested = 6, 0
+        seeds, tested, arms = 6, 0, manifest.arms_of(asked.arms)
 
         def members(self):
             return [(digest, seed) for digest in hashes for seed in range(6)]

@@ -25,7 +25,7 @@ def new(what: Literal["recipe"], file: Path, /, *, from_: Annotated[str, Paramet
     """
     import inspect
 
-    from lopsided.study.targets import NAME, find
+    from lopsided.study.targets import NAME, find, require_no_runs_name
 
     recipe = find(from_)
     if from_.endswith((".py", ".json")):
@@ -34,6 +34,7 @@ def new(what: Literal["recipe"], file: Path, /, *, from_: Annotated[str, Paramet
         raise InputError(f"{str(file)!r}: a recipe is a Python file; its name ends in .py")
     if not NAME.fullmatch(file.stem):
         raise InputError(f"{file.stem!r} cannot name a recipe's files; valid: at most 100 of a-z, 0-9, -, _ and .")
+    require_no_runs_name(file.stem, file)
     if file.stem == recipe.name:
         raise InputError(f"{str(file)!r}: this package has a recipe {recipe.name!r}; name the file by what yours is")
     text = Path(inspect.getfile(recipe.arms)).read_text(encoding="utf-8")

@@ -188,7 +188,9 @@ def outcome(
 
 def query_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """`lopsided query`."""
-    table = Table(*map(plain, columns), box=SIMPLE_HEAD)
+    table = Table(box=SIMPLE_HEAD)
+    for column in columns:
+        table.add_column(plain(column), overflow="fold")  # two names that begin alike are not cut to one text
     for row in rows:
         table.add_row(*(plain(f"{v:.6g}" if isinstance(v, float) else str(v)) for v in row))
     _console().print(table)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lopsided.store.parts import Store
 from lopsided.study import manifest
 from lopsided.study.looks import plan_of
+from lopsided.study.manifest import Manifest
 from lopsided.study.recipe_run import RecipeRun
 
 
@@ -19,7 +20,7 @@ def tested_before(asked: RecipeRun, store: Store) -> str:
         judge = f"seeds {plan.first} to {plan.first + plan.looks[-1] - 1} judge its claims, by a plan"
         return f"{asked.label}: {judge}; others enter no verdict (a new plan is one in another --out)"
     before = manifest.tested(store, asked.label)
-    if not before or before >= asked.seeds:
+    if not before or before >= asked.seeds or _all_others(asked, manifest.read(store, asked.label)):
         return ""
     return (
         f"{asked.label}: its claims were tested at {before} seeds before, and are now tested anew at "
@@ -32,8 +33,7 @@ def replaces(asked: RecipeRun, store: Store) -> str:
     before = manifest.read(store, asked.label)
     if before is None:
         return ""
-    there = {arm.hash for arm in before.arms.values()}
-    if not there & {spec.content_hash() for spec in asked.arms.values()}:
+    if _all_others(asked, before):
         return (
             f"{asked.label}: its specs are others than before; the page is of the new ones, and what was trained "
             "before is among the members of no recipe"
@@ -44,6 +44,12 @@ def replaces(asked: RecipeRun, store: Store) -> str:
     if before.seeds > asked.seeds and plan_of(store, asked.label) is None:
         return f"{asked.label}: this folder has {before.seeds} seeds of it; the page is now of {asked.seeds}"
     return ""
+
+
+def _all_others(asked: RecipeRun, before: Manifest | None) -> bool:
+    """Whether a file was edited so that all specs of its run are others: nothing of theirs was looked at."""
+    there = () if before is None else before.arms.values()
+    return not {arm.hash for arm in there} & {spec.content_hash() for spec in asked.arms.values()}
 
 
 def _named(arms: list[str]) -> str:

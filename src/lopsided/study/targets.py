@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from lopsided.figures.panels import Figure
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
+OF_A_RUN = re.compile(rf".*-({'|'.join(SCALES)})(-[0-9a-f]{{8}})?", re.IGNORECASE)
+"""How the names of runs end (`lopsided.study.manifest.label_of`)."""
 
 
 def find(target: str) -> Recipe:
@@ -105,6 +107,7 @@ def _from_python(path: Path) -> Recipe:
     if not isinstance(recipe, Recipe):
         raise InputError(f"recipe file {str(path)!r}: has to define `recipe`, a lopsided.recipe.Recipe")
     _require_name(recipe.name, path)
+    require_no_runs_name(recipe.name, path)
     if recipe.name in registry.registered("recipe"):
         raise InputError(
             f"recipe file {str(path)!r}: a recipe of this package is called {recipe.name!r}, and one report would "
@@ -142,4 +145,14 @@ def _require_name(name: object, path: Path) -> None:
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise InputError(
             f"{str(path)!r}: {str(name)[:80]!r} cannot name files; valid: at most 100 of a-z, 0-9, -, _ and ."
+        )
+
+
+def require_no_runs_name(name: str, path: Path) -> None:
+    """Raise `InputError` for a recipe that is called like a run of another: whoever asks for `mine-laptop` would get
+    either."""
+    if OF_A_RUN.fullmatch(name):
+        raise InputError(
+            f"{str(path)!r}: {name!r} is what a run is called, a recipe's name and its scale; give the recipe a name "
+            "that does not end in a scale"
         )
