@@ -17,7 +17,7 @@ from lopsided.cli import main
 from lopsided.core.arms import arm as named
 from lopsided.core.errors import InputError, Stopped
 from lopsided.executors.head import Wanted
-from lopsided.logs.tables import _kept
+from lopsided.logs.points import _kept
 from lopsided.stats.compare import compare_times
 from lopsided.stats.followed import dropped, follow_up, worst_cases
 from lopsided.stats.selection import score

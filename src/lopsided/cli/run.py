@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,18 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from lopsided.cli.options import OUT, Json, Out
+from lopsided.cli.run_one import run_one
 from lopsided.core.errors import InputError
-from lopsided.core.telling import tell
 from lopsided.report.as_json import print_json
-from lopsided.store.paths import folder_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from lopsided.core.execution import Execution
     from lopsided.store.parts import Store
     from lopsided.study.recipe_run import RecipeRun
-    from lopsided.work.done import Done, Runner
+    from lopsided.work.done import Runner
 
 
 def run(
@@ -117,7 +113,7 @@ def run(
         runner = _runner(target, Store(out), on, workers, on_set, seconds, devices_per_member)
         around = () if neighbours is None else _around(asked, neighbours)
         execution = execution_of(devices_per_member)
-        found.append(_one(asked, Store(out), runner, execution, until, seconds, as_json, around))
+        found.append(run_one(asked, Store(out), runner, execution, until, seconds, as_json, around))
         if not found[-1]["finished"]:
             said = f"lopsided: {for_} are over; what is computed is committed, and the same command goes on"
             print(said, file=sys.stderr)
@@ -156,99 +152,6 @@ def _every(targets: tuple[str, ...], scale: str) -> tuple[str, ...]:
         return its["seconds"] or 3600 * (its["counted"] or {}).get("h100_hours", 0.0)
 
     return tuple(row["name"] for row in sorted(rows, key=seconds))
-
-
-def _one(
-    asked: RecipeRun,
-    store: Store,
-    runner: Runner,
-    execution: Execution,
-    until: tuple[int, ...] | None,
-    seconds: float | None,
-    as_json: bool,
-    around: Sequence[RecipeRun] = (),
-) -> dict[str, Any]:
-    """Train and decide one run, write its report, and print its outcome (unless `as_json`), which is returned.
-    `until` has the looks of `--until-decided`, () the usual ones; None trains without looks."""
-    from lopsided.core.errors import Stopped
-    from lopsided.engines.choosing import require_engines
-    from lopsided.report.live import Display, Screen
-    from lopsided.study import manifest
-    from lopsided.study.before import replaces, tested_before
-    from lopsided.study.checking import found_in
-    from lopsided.study.neighbours import train_neighbours
-    from lopsided.study.own_code import mixed_text, warn_of_older_rows
-    from lopsided.study.reports import write_report
-    from lopsided.study.until_decided import planned, until_decided
-    from lopsided.work.signals import stop_on_signals, stopped_after
-
-    def arms_now() -> dict[str, str]:
-        now = manifest.read(store, asked.label)
-        own = {name: arm.hash for name, arm in now.arms.items()} if now else {}
-        return own | {
-            f"{name} ({', '.join(each.overrides)})": spec.content_hash()
-            for each in around
-            for name, spec in each.arms.items()
-        }
-
-    require_engines(asked.arms.values(), execution)  # before anything is written
-    store.require_writable()
-    warn_of_older_rows(asked.arms.values(), store, range(asked.seeds))
-    asked.require_own_file(store)
-    if until is not None:
-        planned(asked, store, until)
-    for said in filter(None, (tested_before(asked, store) if until is None else "", replaces(asked, store))):
-        tell(said)
-    log = folder_in(store.root, "logs") / f"{asked.label}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
-    before = _complete(store, [asked, *around])
-    with (
-        stop_on_signals() as stop,
-        stopped_after(seconds, stop) as over,
-        Display(Screen(), arms_now, asked.recipe.metric, log) as display,
-    ):
-        done: Done | None = None
-        try:
-            if until is not None and asked.scale != "smoke":  # which has no verdicts
-                own = until_decided(asked, store, display, stop, until, runner, execution)[1]
-            else:
-                own = asked.train(store, display, stop, execution, runner)
-            done = own.plus(train_neighbours(around, store, display, stop, execution, runner)) if around else own
-        except Stopped:
-            if not over.is_set():
-                raise
-    store = store.as_of_now()
-    found = found_in(asked, store)
-    asked, claims = found.run, found.claims
-    if not claims and (said := mixed_text(asked.arms.values(), store, range(asked.seeds))):  # claims say so themselves
-        tell(said)
-    page, arms = None, []
-    if found.shown is not None:
-        from lopsided.report.summary import arm_summaries
-
-        page = write_report(store, [found], store.root / "reports" / asked.label / "index.html")
-        arms = arm_summaries(found.shown, asked.recipe)
-    if page is not None and not as_json:
-        from lopsided.report.terminal import outcome
-
-        others = len(found.shown.arms) - len(arms) if found.shown is not None else 0
-        outcome(asked.recipe, asked.scale, arms, claims, found.judged_by, done, page, asked.overrides, others)
-    return {
-        "recipe": asked.recipe.name,
-        "scale": asked.scale,
-        "out": str(store.root.absolute()),
-        "report": str(page.absolute()) if page else None,
-        "finished": done is not None,
-        "trained": done.trained if done else _complete(store, [asked, *around]) - before,
-        "seeds": found.seeds,
-        "arms": arms,
-        "claims": [c.as_json() for c in claims],
-    }
-
-
-def _complete(store: Store, runs: Sequence[RecipeRun]) -> int:
-    """How many complete members the specs of these runs have."""
-    specs = {spec.content_hash() for run in runs for spec in run.arms.values()}
-    return sum(spec in specs for spec, _ in store.survey_new().complete)
 
 
 def execution_of(devices_per_member: int) -> Execution:

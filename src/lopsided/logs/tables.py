@@ -4,15 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lopsided.core.errors import InputError
 from lopsided.logs.asked import ARMS, LONG, RUNS, SEEDS, SINCE_1970, STEPS, TIMES, Asked, Log
-from lopsided.logs.run import Points
+from lopsided.logs.points import points_of
 
 NUMBERS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf, "infinity": np.inf, "-infinity": -np.inf}
+
+
+class Roles(NamedTuple):
+    """What the columns of a table are; the rest are metrics and settings."""
+
+    step: str
+    clock: str | None
+    long: tuple[str, str] | None
+    """The columns of a metric's name and of its value, where each value has a row."""
+    run: str | None
+    """The column of the run's name."""
+    keys: tuple[str, ...]
+    """Columns that tell runs apart, the run's name first."""
+
+    @property
+    def all(self) -> set[str | None]:
+        return {self.step, self.clock, *self.keys, *(self.long or ())}
+
+    def said(self, name: str) -> str:
+        """What was taken for what, in words."""
+        steps = f"{name}: steps from {self.step!r}" + (f", seconds from {self.clock!r}" if self.clock else "")
+        return f"{steps}, runs by {self.run!r}" if self.run else steps
 
 
 def logs_of(
@@ -20,60 +42,83 @@ def logs_of(
 ) -> list[Log]:
     """The runs of a table, given by columns; an empty cell (None or "") is not evaluated, NaN is a value. What was
     taken for what is added to `notes`. Raises `InputError` where steps or metrics are not to be found."""
-    names = list(columns)
-    step = asked.step or next((name for name in STEPS if name in columns), None)
-    if step is None or step not in columns:
-        raise InputError(f"{path}: has no column of steps; step= one of {', '.join(names)}")
-    clock = asked.seconds or next((name for name in TIMES if name in columns), None)
-    if clock is not None and clock not in columns:
-        raise InputError(f"{path}: has no column {clock!r}; seconds= one of {', '.join(names)}")
-    long = next((pair for pair in LONG if set(pair) <= set(columns)), None)
-    apart = [name for name in (asked.run, *RUNS) if name and name in columns and not (long and name in long)]
-    wanted = [name for name in (asked.arm, asked.seed, asked.task) if isinstance(name, str) and name in columns]
-    said = f"{path.name}: steps from {step!r}" + (f", seconds from {clock!r}" if clock else "")
-    notes.append(f"{said}, runs by {apart[0]!r}" if apart else said)
-    keys: list[str] = list(
-        dict.fromkeys([*apart[:1], *wanted, *(name for name in names if name.rpartition(".")[2] in (*ARMS, *SEEDS))])
-    )
-    known: set[str | None] = {step, clock, *keys, *(long or ())}
-    metrics = {n: found for n in names if n not in known and (found := _numbers(columns[n])) is not None}
-    # Another column that counts (`steps` beside `step`, an epoch) is none that anybody compares.
-    metrics = {n: values for n, values in metrics.items() if n not in STEPS and n not in TIMES}
-    settings = [n for n in names if n not in known and n not in metrics]
-    steps = _required(columns[step], step, path)
-    seconds = None if clock is None else _required(columns[clock], clock, path)
-    groups: dict[tuple[Any, ...], list[int]] = {}
-    told = [[str(cell) if isinstance(cell, list | dict) else cell for cell in columns[name]] for name in keys]
-    for i, key in enumerate(zip(*told, strict=True) if keys else ((),) * len(steps)):
-        groups.setdefault(key, []).append(i)
+    roles = _roles(path, list(columns), asked)
+    notes.append(roles.said(path.name))
+    metrics = _metrics(columns, roles)
+    steps = _required(columns[roles.step], roles.step, path)
+    seconds = None if roles.clock is None else _required(columns[roles.clock], roles.clock, path)
+    runs = _runs(columns, roles, steps, path.name, notes)
+    settings = [n for n in columns if n not in roles.all and n not in metrics]
+    if not roles.long:
+        # A number that stays within each run is a setting of it, a learning rate perhaps, whatever else it may be.
+        settings += [n for n, v in metrics.items() if all(len(set(v[rows].tolist())) == 1 for _, rows, _ in runs)]
     found = []
-    runs = [(key, rows, "") for key, rows in groups.items()] if long else _apart(groups, steps, path.name, notes)
-    # A number that stays within each run is a setting of it, a learning rate perhaps, whatever else it may be.
-    stays = (
-        [] if long else [n for n, v in metrics.items() if all(len(set(v[rows].tolist())) == 1 for _, rows, _ in runs)]
-    )
     for key, rows, number in runs:
         at = np.array(rows)
-        own = {n: columns[n][rows[0]] for n in (*settings, *stays)}
-        own = {**config, **own, **dict(zip(keys, key, strict=True))}
-        when = None if seconds is None else _since(seconds[at] * TIMES.get(str(clock), 1.0))
-        if long:
-            kinds, values = np.array(columns[long[0]], object)[at], _required(columns[long[1]], long[1], path)[at]
-            each = {str(kind): (at[kinds == kind], values[kinds == kind]) for kind in dict.fromkeys(kinds)}
-            curves = {k: _points(steps[i], v, None if when is None else when[np.isin(at, i)], k, path, notes)
-                      for k, (i, v) in each.items()}  # fmt: skip
-        else:
-            curves = {}
-            for name, values in metrics.items():
-                there = np.array([columns[name][i] not in (None, "") for i in rows])
-                if there.any():
-                    its = None if when is None else when[there]
-                    curves[name] = _points(steps[at][there], values[at][there], its, name, path, notes)
-        label = str(key[0]) if apart else "-".join([path.stem, *map(str, key)])
-        found.append(Log(path, f"{label}{number}", curves, own, step))
+        own = {**config, **{n: columns[n][rows[0]] for n in settings}, **dict(zip(roles.keys, key, strict=True))}
+        when = None if seconds is None else _since(seconds[at] * TIMES.get(str(roles.clock), 1.0))
+        values = _long(columns, roles.long, at, path) if roles.long else _wide(columns, metrics, at)
+        curves = {
+            name: points_of(steps[at][there], value, None if when is None else when[there], name, path, notes)
+            for name, (there, value) in values.items()
+        }
+        label = str(key[0]) if roles.run else "-".join([path.stem, *map(str, key)])
+        found.append(Log(path, f"{label}{number}", curves, own, roles.step))
     if not any(log.metrics for log in found):
-        raise InputError(f"{path}: has no column of numbers beside {step!r}{_nearly(columns, known)}")
+        raise InputError(f"{path}: has no column of numbers beside {roles.step!r}{_nearly(columns, roles.all)}")
     return found
+
+
+def _roles(path: Path, names: Sequence[str], asked: Asked) -> Roles:
+    """What each column is, as it was `asked` or by its name."""
+    step = asked.step or next((name for name in STEPS if name in names), None)
+    if step is None or step not in names:
+        raise InputError(f"{path}: has no column of steps; step= one of {', '.join(names)}")
+    clock = asked.seconds or next((name for name in TIMES if name in names), None)
+    if clock is not None and clock not in names:
+        raise InputError(f"{path}: has no column {clock!r}; seconds= one of {', '.join(names)}")
+    long = next((pair for pair in LONG if set(pair) <= set(names)), None)
+    run = next((n for n in (asked.run, *RUNS) if n and n in names and not (long and n in long)), None)
+    wanted: list[str] = [
+        name for name in (asked.arm, asked.seed, asked.task) if isinstance(name, str) and name in names
+    ]
+    usual: list[str] = [name for name in names if name.rpartition(".")[2] in (*ARMS, *SEEDS)]
+    first = [] if run is None else [run]
+    keys: dict[str, None] = dict.fromkeys([*first, *wanted, *usual])
+    return Roles(step, clock, long, run, tuple(keys))
+
+
+def _metrics(columns: Mapping[str, Sequence[Any]], roles: Roles) -> dict[str, np.ndarray]:
+    """Columns of numbers. Another one that counts (`steps` beside `step`, an epoch) is none that anybody compares."""
+    others = [n for n in columns if n not in roles.all and n not in STEPS and n not in TIMES]
+    return {n: found for n in others if (found := _numbers(columns[n])) is not None}
+
+
+def _runs(
+    columns: Mapping[str, Sequence[Any]], roles: Roles, steps: np.ndarray, name: str, notes: list[str]
+) -> list[tuple[tuple[Any, ...], list[int], str]]:
+    """What tells each run apart, its rows, and a number for those that share a name."""
+    told = [[str(cell) if isinstance(cell, list | dict) else cell for cell in columns[key]] for key in roles.keys]
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    for i, key in enumerate(zip(*told, strict=True) if told else ((),) * len(steps)):
+        groups.setdefault(key, []).append(i)
+    return [(key, rows, "") for key, rows in groups.items()] if roles.long else _apart(groups, steps, name, notes)
+
+
+def _long(
+    columns: Mapping[str, Sequence[Any]], long: tuple[str, str], at: np.ndarray, path: Path
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Metrics of the rows `at`, each value in a row: which of these rows a metric has, and its values."""
+    kinds, values = np.array(columns[long[0]], object)[at], _required(columns[long[1]], long[1], path)[at]
+    return {str(kind): (kinds == kind, values[kinds == kind]) for kind in dict.fromkeys(kinds)}
+
+
+def _wide(
+    columns: Mapping[str, Sequence[Any]], metrics: Mapping[str, np.ndarray], at: np.ndarray
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Metrics of the rows `at`, each in a column: which of these rows are not empty, and the values there."""
+    filled = {name: np.array([columns[name][i] not in (None, "") for i in at]) for name in metrics}
+    return {name: (there, metrics[name][at][there]) for name, there in filled.items() if there.any()}
 
 
 def _apart(
@@ -95,54 +140,6 @@ def _apart(
             (key, rows[start : end + 1], f"#{i + 1}") for i, (start, end) in enumerate(zip(starts, ends, strict=True))
         ]
     return found
-
-
-EARLY = 0.1
-"""Share of the largest step so far. A log that jumps back below this share was not resumed from a checkpoint: its step
-counter began again."""
-
-
-def _points(steps: Any, values: Any, seconds: Any, metric: str, path: Path, notes: list[str]) -> Points:
-    """With rising steps. A log that was resumed goes back: what it had from there on was of the attempt before, and is
-    dropped. Raises `InputError` where the first step comes again: then these are several runs."""
-    if len(steps) > 1 and (np.diff(steps) <= 0).any():
-        again = int((steps == steps[0]).sum())
-        if again > 1:
-            raise InputError(
-                f"{path}: {metric} begins {again} times at step {steps[0]:g}: these are several runs. Name the column "
-                "that tells them apart: run=, or seed="
-            )
-        highest = np.maximum.accumulate(steps)[:-1]
-        reset = np.flatnonzero((np.diff(steps) < 0) & (steps[1:] <= EARLY * highest))
-        if reset.size:
-            after, back = highest[reset[0]], steps[reset[0] + 1]
-            raise InputError(
-                f"{path}: {metric} is at step {back:g} after {after:g}: a counter that began again, or several runs. "
-                "Name the column that tells them apart (run=, seed=), or one that counts on (step=)"
-            )
-        keep = _kept(steps)
-        if len(keep) < len(steps):
-            gone = "what the attempt before had from there on is dropped"
-            notes.append(f"{path.name}: {metric} goes back in steps, as a resumed log does; {gone}")
-        steps, values = steps[keep], values[keep]
-        seconds = None if seconds is None else seconds[keep]
-    return Points(np.asarray(steps, float), np.asarray(values, float), seconds)
-
-
-def _kept(steps: np.ndarray) -> np.ndarray:
-    """The rows that count, by rising step. A row that lies before a single earlier one was written late: that is no
-    resumed log, and both count."""
-    kept: list[int] = []
-    for i, step in enumerate(steps):
-        after = [j for j in kept[-2:] if steps[j] >= step]  # two tell a resumed log from one late row
-        if len(after) > 1 or (after and steps[after[-1]] == step):
-            while kept and steps[kept[-1]] >= step:
-                kept.pop()
-        elif after:
-            kept.insert(len(kept) - 1, i)
-            continue
-        kept.append(i)
-    return np.array(kept)
 
 
 def _since(seconds: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 
 from lopsided.store.leases import Leases
 from lopsided.store.parts import Store
-from lopsided.store.survey import MemberId
+from lopsided.store.survey import MemberId, Survey
 
 TIMES = ("compile", "steps", "evaluations", "commits", "rest")
 """What the seconds of a part went into, as `lopsided.work.clock` measures them."""
@@ -53,12 +53,32 @@ def place_of(machine: str, device: str) -> str:
     return f"{machine}, {device.rpartition(' x ')[2]}"
 
 
+Held = list[tuple[dict[str, Any], set[MemberId]]]
+"""Leases as `status` says them, each with its members."""
+
+
 def folder_status(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> dict[str, Any]:
     """Counts of members per run (`runs`: label -> wanted members), leases, failures and damaged parts."""
-    survey = store.survey()
-    complete = survey.complete
-    leases = Leases(store.root)
-    live, stale = [], []
+    survey, leases = store.survey(), Leases(store.root)
+    live, stale = _held(leases)
+    failures = leases.failures()
+    failed = {member for failure in failures for member in failure.members}
+    return {
+        "runs": [_row(label, set(members), survey, live, stale, failed) for label, members in runs.items()],
+        "running": [lease for lease, _ in live],
+        "stale": [lease for lease, _ in stale],
+        "workers": _workers(store, live),
+        "failed": [{"job": f.job, "members": len(f.members), "message": f.message} for f in failures],
+        "damaged": [{"part": str(d.folder), "reason": d.reason} for d in survey.damaged],
+        "unreadable": [{"part": str(d.folder), "reason": d.reason} for d in survey.unreadable],
+        "foreign": survey.foreign,
+    }
+
+
+def _held(leases: Leases) -> tuple[Held, Held]:
+    """The leases of processes that live, and of those that are gone; compactions left out."""
+    live: Held = []
+    stale: Held = []
     for lease in leases.all():
         if not lease.members:  # of a compaction
             continue
@@ -73,47 +93,39 @@ def folder_status(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> dict[
             "specs": sorted({spec for spec, _ in lease.members}),
         }
         (live if lease.alive else stale).append((entry, set(lease.members)))
-    failures = leases.failures()
-    half = survey.half_done
-    rows = []
-    for label, members in runs.items():
-        wanted = set(members)
-        done = {m for m in wanted if m in complete}
-        running = {m for _, held in live for m in held} & wanted - done
-        dead = {m for _, held in stale for m in held} & wanted - done - running
-        failed = {member for failure in failures for member in failure.members} & wanted - done - running - dead
-        left = [e["seconds_left"] for e, held in live if held & wanted and e["seconds_left"] is not None]
-        rows.append(
-            {
-                "run": label,
-                "members": len(wanted),
-                "done": len(done),
-                "running": len(running),
-                "stale": len(dead),
-                "failed": len(failed),
-                "waiting": len(wanted) - len(done) - len(running) - len(dead) - len(failed),
-                "begun": len((wanted & set(half)) - done),
-                "step": min((half[m] for m in (wanted & set(half)) - done), default=None),
-                "furthest": max((half[m] for m in (wanted & set(half)) - done), default=None),
-                "seconds_left": max(left) if left else None,
-            }
-        )
+    return live, stale
+
+
+def _row(
+    label: str, wanted: set[MemberId], survey: Survey, live: Held, stale: Held, failures: set[MemberId]
+) -> dict[str, Any]:
+    """One run: each of its members counts once."""
+    done = {m for m in wanted if m in survey.complete}
+    running = {m for _, held in live for m in held} & wanted - done
+    dead = {m for _, held in stale for m in held} & wanted - done - running
+    failed = failures & wanted - done - running - dead
+    left = [e["seconds_left"] for e, held in live if held & wanted and e["seconds_left"] is not None]
+    begun = [survey.half_done[m] for m in (wanted & set(survey.half_done)) - done]
     return {
-        "runs": rows,
-        "running": [e for e, _ in live],
-        "stale": [e for e, _ in stale],
-        "workers": [
-            {
-                "worker": w.job,
-                "pid": w.owner.pid,
-                "host": w.host,
-                "idle": (w.owner.pid, w.host) not in {(e["pid"], e["host"]) for e, _ in live},
-            }
-            for w in Leases(store.root / "workers").all()
-            if w.alive
-        ],
-        "failed": [{"job": f.job, "members": len(f.members), "message": f.message} for f in failures],
-        "damaged": [{"part": str(d.folder), "reason": d.reason} for d in survey.damaged],
-        "unreadable": [{"part": str(d.folder), "reason": d.reason} for d in survey.unreadable],
-        "foreign": survey.foreign,
+        "run": label,
+        "members": len(wanted),
+        "done": len(done),
+        "running": len(running),
+        "stale": len(dead),
+        "failed": len(failed),
+        "waiting": len(wanted) - len(done) - len(running) - len(dead) - len(failed),
+        "begun": len(begun),
+        "step": min(begun, default=None),
+        "furthest": max(begun, default=None),
+        "seconds_left": max(left) if left else None,
     }
+
+
+def _workers(store: Store, live: Held) -> list[dict[str, Any]]:
+    """Workers that are alive; one that holds nothing is idle."""
+    busy = {(lease["pid"], lease["host"]) for lease, _ in live}
+    workers = [each for each in Leases(store.root / "workers").all() if each.alive]
+    return [
+        {"worker": w.job, "pid": w.owner.pid, "host": w.host, "idle": (w.owner.pid, w.host) not in busy}
+        for w in workers
+    ]

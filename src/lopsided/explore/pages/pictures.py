@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from lopsided.explore import curves, draw
 from lopsided.explore.curves import Curves
@@ -14,6 +14,47 @@ from lopsided.stats.times import Times
 MEASURES = {"steps": "steps to learn", "samples": "compute to learn", "final": "last value of the metric"}
 """What a heat map can show."""
 NO_RULE = "Say on the left at which value of this metric a member has learned."
+
+
+class Wanted(NamedTuple):
+    """What the controls say of the picture."""
+
+    metric: str
+    chart: str
+    axis: str
+    log: Sequence[str]
+    """Which of its axes are logarithmic: x, y."""
+    each: bool
+    """Every member's curve, in place of the median and the range."""
+    threshold: float | None
+    """Where a member has learned, in arms whose spec has no rule for this metric."""
+    rows: str
+    columns: str
+    measure: str
+    """What the cells of a heat map are, of `MEASURES`."""
+
+
+def figure(drawn: Sequence[Curves], wanted: Wanted, colour: str | None) -> Any:
+    """Curves, times to learn or a heat map, coloured by a coordinate, or by arm."""
+    shades = draw.colours([each.arm for each in drawn], colour)
+    if wanted.chart == "curves":
+        return draw.lines(drawn, wanted.metric, wanted.axis, wanted.log, wanted.each, shades)
+    if wanted.chart == "times":
+        found = learned(drawn, wanted.axis, wanted.metric, wanted.threshold)
+        return draw.strips(found, wanted.axis, wanted.log, shades) if found else draw.nothing(NO_RULE)
+    log = "y" in wanted.log
+    return heat(drawn, wanted.metric, wanted.threshold, wanted.rows, wanted.columns, wanted.measure, log)
+
+
+def cut(drawn: Sequence[Curves], wanted: Wanted) -> str:
+    """What a picture leaves out to stay readable, in words."""
+    if wanted.chart == "times" or (wanted.chart == "curves" and wanted.each):
+        few = draw.drawn_each(len(drawn), draw.MOST_DOTS if wanted.chart == "times" else draw.MOST_LINES)
+        most = max(len(each.seeds) for each in drawn)
+        return f"The first {few} members of each arm are drawn." if few < most else ""
+    if wanted.chart == "curves" and len(drawn) > draw.MOST_BANDS:
+        return f"Ranges are drawn for at most {draw.MOST_BANDS} arms."
+    return ""
 
 
 def learned(drawn: Sequence[Curves], axis: str, metric: str, threshold: float | None) -> list[tuple[Curves, Times]]:

@@ -189,21 +189,15 @@ def _register_picture(app: Dash, folder: Folder) -> None:
         if not drawn:
             why = "No member of these arms is complete yet; the view “live” shows unfinished ones."
             return draw.nothing(why), _reading(folder), "", None
-        shades = draw.colours([each.arm for each in drawn], None if colour == EACH else colour)
-        if chart == "curves":
-            figure = draw.lines(drawn, metric, axis, log, members == "each", shades)
-        elif chart == "times":
-            learned = pictures.learned(drawn, axis, metric, threshold)
-            figure = draw.strips(learned, axis, log, shades) if learned else draw.nothing(pictures.NO_RULE)
-        else:
-            figure = pictures.heat(drawn, metric, threshold, rows, columns, measure, "y" in log)
-        note = [_reading(folder), selection.left_out(found, len(drawn)), folder.mixed(run)]
-        note.append(selection.diverged_text(drawn, metric))
-        if chart == "times" or (chart == "curves" and members == "each"):
-            few = draw.drawn_each(len(drawn), draw.MOST_DOTS if chart == "times" else draw.MOST_LINES)
-            note.append(f"The first {few} members of each arm are drawn." if few < _most(drawn) else "")
-        elif chart == "curves" and len(drawn) > draw.MOST_BANDS:
-            note.append(f"Ranges are drawn for at most {draw.MOST_BANDS} arms.")
+        wanted = pictures.Wanted(metric, chart, axis, log, members == "each", threshold, rows, columns, measure)
+        figure = pictures.figure(drawn, wanted, None if colour == EACH else colour)
+        note = [
+            _reading(folder),
+            selection.left_out(found, len(drawn)),
+            folder.mixed(run),
+            selection.diverged_text(drawn, metric),
+            pictures.cut(drawn, wanted),
+        ]
         return (
             figure.update_layout(uirevision=f"{label} {metric} {chart} {axis}"),
             " ".join(filter(None, note)),
@@ -231,10 +225,6 @@ def _slices(values: Sequence[Sequence[Any]], ids: Sequence[dict[str, str]]) -> d
 
 def _asked_by(component: str) -> bool:
     return ctx.triggered_id == component
-
-
-def _most(drawn: Sequence[Any]) -> int:
-    return max(len(each.seeds) for each in drawn)
 
 
 def _reading(folder: Folder) -> str:
