@@ -23,7 +23,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lopsided import data, models, optim, plans, probes, skills, stats, tasks, theory
+    from lopsided import data, models, optim, plans, probes, recipes, skills, stats, tasks, theory
     from lopsided.advising.any_training import Advised, advise
     from lopsided.api.batches import batches
     from lopsided.api.checking import check
@@ -66,6 +66,7 @@ __all__ = [
     "plans",
     "probes",
     "read",
+    "recipes",
     "register",
     "run",
     "skills",

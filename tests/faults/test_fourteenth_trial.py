@@ -1,19 +1,30 @@
 """Known faults of earlier trials, mended later; and what a fourteenth newcomer found."""
 
 import io
+import os
 from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
+import lopsided as lop
+import lopsided.data as ld
+from lopsided.claims.deciding import reason_of
 from lopsided.core.arms import arm as named
 from lopsided.core.errors import InputError
+from lopsided.explore import runs
 from lopsided.recipe import Ahead, Own, Statement
 from lopsided.report import terminal
+from lopsided.stats.decisions import Decision
+from lopsided.store.leases import Leases
 from lopsided.store.parts import Store
+from lopsided.store.status import folder_status
 from lopsided.study import before, manifest
+from lopsided.study.checking import found_in
 from lopsided.study.recipe_run import RecipeRun
+from lopsided.study.remembered import of_manifest
 from lopsided.study.targets import require_no_runs_name
+from lopsided.study.until_decided import until_decided
 from tests.library.small import small_recipe, spec
 
 
@@ -49,3 +60,109 @@ def test_specs_that_an_edit_made_were_not_tested_before(tmp_path, monkeypatch):
     assert "tested anew" in before.tested_before(more[0.25], store)
     assert before.tested_before(more[0.5], store) == ""
     assert "its specs are others" in before.replaces(more[0.5], store)
+
+
+def test_too_few_members_are_not_members_that_are_alike():
+    """Three seeds, all apart: "ties", and a measure was asked for in which members differ."""
+    few = Decision("difference of medians", "norm", 0.2, (None, None), "inconclusive", 6, "?")
+    assert reason_of(few, at_edge=False) == "seeds"
+    assert reason_of(few._replace(interval=(0.0, 0.0)), at_edge=False) == "ties"
+
+
+@pytest.mark.parametrize(
+    ("metric", "threshold", "goal"),
+    [("test/loss", 0.1, 0.1), ("test/accuracy", 0.9, 0.9), ("test/accuracy", None, 0.95), ("test/loss", None, None)],
+)
+def test_the_explorer_takes_a_recipe_files_own_goal(tmp_path, metric, threshold, goal):
+    """It took 0.95 of the test accuracy."""
+    recipe = replace(
+        small_recipe("own", lambda scale: [named(spec(0.25), data="one")], []), metric=metric, threshold=threshold
+    )
+    store = noted(tmp_path, RecipeRun(recipe, "laptop", {"one": spec(0.25)}, 2, file="a" * 16, text="b" * 16))
+    found = runs.of_manifest(manifest.recorded(store)[-1])
+    assert (found.metric, found.threshold) == (metric, goal)
+
+
+def noted(folder, *asked):
+    """A folder that remembers these runs."""
+    store = Store(folder)
+    store.require_writable()
+    for each in asked:
+        each.note(store)
+    return store
+
+
+def own(text, path="f" * 16, name="own", **changes):
+    """A run of a recipe file with this digest of its text."""
+    recipe = small_recipe(name, lambda scale: [named(spec(0.25), data="one")], [])
+    run = RecipeRun(recipe, "laptop", {"one": spec(0.25)}, 2, file=path, text=text)
+    return replace(run, **changes)
+
+
+def test_another_file_of_that_name_is_refused_at_every_scale_and_change(tmp_path):
+    store = noted(tmp_path, own("a" * 16))
+    for changes in ({}, {"scale": "smoke"}, {"overrides": ("steps=80",)}):
+        own("b" * 16, **changes).require_own_file(store)  # the same file, edited
+        own("a" * 16, "e" * 16, **changes).require_own_file(store)  # moved
+        for other in (own("b" * 16, "e" * 16, **changes), own("a" * 16, name="Own", **changes)):
+            with pytest.raises(InputError, match="another recipe file of that name"):
+                other.require_own_file(store)
+
+
+def test_what_was_changed_of_an_earlier_text_of_a_file_says_so(tmp_path):
+    """`mine, steps*=2` stood beside the edited file's runs, as if it were twice their steps."""
+    changed = own("a" * 16, overrides=("steps*=2",))
+    store = noted(tmp_path, own("a" * 16), changed)
+    assert set(manifest.titles(manifest.recorded(store)).values()) == {"own-laptop", "own, steps*=2"}
+    os.utime(tmp_path / "runs" / f"{changed.label}.json", (1, 1))
+    noted(tmp_path, own("b" * 16))
+    names = manifest.titles(manifest.recorded(store))
+    assert names == {"own-laptop": "own-laptop", changed.label: "own, steps*=2" + manifest.EDITED}
+
+
+def test_seeds_that_chose_are_said_where_the_claims_are_not_known(tmp_path, capsys):
+    """A folder's report and `lop.load` had those seeds only, without a word."""
+    claim = Statement("faster", Own("?"), Ahead({"data": "large"}, of={"data": "small"}))
+    arms = [named(spec(0.5), data="large"), named(spec(0.05), data="small")]
+    recipe = small_recipe("own", lambda scale: arms, [claim])
+    asked, store = RecipeRun(recipe, "laptop", recipe.specs("laptop"), 6), Store(tmp_path)
+    until_decided(asked, store, looks=(8,))
+    remembered = of_manifest(manifest.recorded(store)[-1])
+    assert "the first 6 seeds, which chose" in found_in(remembered, store).judged_by
+    assert len(lop.load(tmp_path, recipe="own")["large"].seeds) == 6
+    assert "'own-laptop, looks' has those that judge" in capsys.readouterr().err
+    assert len(lop.load(tmp_path, recipe="own-laptop, looks")["large"].seeds) == 8
+
+
+def test_a_failed_job_that_is_trained_again_is_said_to_be(tmp_path):
+    store, member = Store(tmp_path), ("a" * 16, 0)
+    store.require_writable()
+    lop.run(spec(0.25), seeds=1, out=tmp_path)  # which makes the folders
+    leases = Leases(tmp_path)
+    leases.record_failure("b" * 16, [member], "its process died")
+    assert [(e["attempts"], e["again"]) for e in folder_status(store, {"run": [member]})["failed"]] == [(1, False)]
+    with leases.hold(leases.take("b" * 16, [member], 100)):
+        assert [e["again"] for e in folder_status(store, {"run": [member]})["failed"]] == [True]
+
+
+@pytest.mark.parametrize("read", [60, 99, 100])
+def test_a_view_that_was_half_read_does_not_begin_again(read):
+    """Sixty of a hundred, five times over: annealing began anew each time."""
+    view = ld.View(list(range(50)), ld.Stream(50, ld.AsIs(), total=100))
+    for _ in range(2):  # somebody looks at the first batch
+        [view[n] for n in range(8)]
+    [view[n] for n in range(read)]
+    with pytest.raises(InputError, match="pass 2 begins"):
+        view[0]
+
+
+def test_a_view_that_goes_on_in_its_second_half_may_repeat_a_position():
+    view = ld.View(list(range(50)), ld.Stream(50, ld.AsIs(), total=100))
+    for n in (70, 70, 71, 71, 72):
+        view[n]
+
+
+def test_recipes_can_be_named_in_python():
+    assert lop.recipes.tour.recipe.name == "tour"
+    with pytest.raises(AttributeError, match="Did you mean 'tour'"):
+        lop.recipes.tuor  # noqa: B018

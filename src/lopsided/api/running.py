@@ -118,6 +118,7 @@ def _of_run(store: Store, recipe: str | None) -> Results:
     """Results of a recorded run: the newest one of that name that is complete, unchanged runs before those that were
     changed by hand."""
     from lopsided.study import manifest
+    from lopsided.study.looks import plan_of
     from lopsided.study.remembered import recorded, unreadable
 
     if not (store.root / "parts").is_dir():
@@ -147,6 +148,9 @@ def _of_run(store: Store, recipe: str | None) -> Results:
             _say_mixed(grown.arms, store, range(run.seeds))
             if same := [each.title for each in chosen if each is not run]:
                 tell(f"load: {recipe!r} is {run.title!r} here; other runs of that name: {', '.join(same)}")
+            if (plan := plan_of(store, run.label)) is not None:
+                judged = f"recipe={run.title + LOOKS!r} has those that judge its claims"
+                tell(f"load: seeds below {plan.first} of {run.title!r} chose; {judged}")
             return of_stored(found)
     raise InputError(f"load: {recipe!r} is not complete in {str(store.root)!r}; `lopsided run` goes on with it")
 

@@ -111,7 +111,8 @@ def reason_of(found: Decision, at_edge: bool, lost: bool = False) -> Reason:
         return "rivals"
     if found.effect is None:  # too few members learned
         return "diverged" if lost else "budget"
-    return "ties" if found.interval[0] == found.interval[1] else "seeds"
+    low, high = found.interval
+    return "ties" if low is not None and low == high else "seeds"  # without bounds there are too few members
 
 
 def about(recipe: Recipe, statement: Statement, results: Results) -> dict[str, Any]:

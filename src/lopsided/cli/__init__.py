@@ -193,6 +193,7 @@ def status(
     directory = chosen(directory, out)
     from lopsided.store import status as of
     from lopsided.study.manifest import recorded
+    from lopsided.study.manifest import titles as titles_of
     from lopsided.study.others import members, members_of
 
     store = existing(directory)
@@ -209,7 +210,7 @@ def status(
 
         times_table(spent, of.TIMES, [best(each["place"]) for each in spent])
         return
-    found, titles = of.folder_status(store, runs), {r.label: r.title for r in manifests}
+    found, titles = of.folder_status(store, runs), titles_of(manifests)
     if as_json:
         changed = {r.label: list(r.overrides) for r in manifests}
         print_json({**found, "runs": [{**row, "changes": changed.get(row["run"], [])} for row in found["runs"]]})

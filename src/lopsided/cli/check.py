@@ -154,16 +154,17 @@ def _where(run: Manifest, store: Store, known: set[str]) -> str:
 
 def _say_others(manifests: Sequence[Manifest], known: set[str], store: Store) -> None:
     """Say what else the folder has: runs that are not finished, that were changed by hand, that came from files."""
+    from lopsided.study.manifest import titles
     from lopsided.study.others import OTHERS, WHOSE, members, members_of
 
-    complete = store.complete()
+    complete, names = store.complete(), titles(manifests)
     for each in manifests:
         wanted = set(each.members())
         if done := len(wanted) - len(wanted & set(complete)):
-            print(f"Unfinished: {printable(each.title)}, {len(wanted) - done} of {len(wanted)} members; the same "
-                  "command goes on")  # fmt: skip
+            there = f"{len(wanted) - done} of {len(wanted)} members"
+            print(f"Unfinished: {printable(names[each.label])}, {there}; the same command goes on")
         elif each.overrides:
-            print(f"Changed by hand: {printable(each.title)}, {each.seeds} seeds ({_where(each, store, known)})")
+            print(f"Changed by hand: {printable(names[each.label])}, {each.seeds} seeds ({_where(each, store, known)})")
     own = sorted({each.recipe for each in manifests} - known)
     recipes = [name for name in own if not name.startswith("spec-")]
     if recipes:

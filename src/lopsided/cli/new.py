@@ -33,7 +33,7 @@ def new(what: Literal["recipe"], file: Path, /, *, from_: Annotated[str, Paramet
     if file.suffix != ".py":
         raise InputError(f"{str(file)!r}: a recipe is a Python file; its name ends in .py")
     if not NAME.fullmatch(file.stem):
-        raise InputError(f"{file.stem!r} cannot name a recipe's files; valid: at most 100 of a-z, 0-9, -, _ and .")
+        raise InputError(f"{file.stem!r} cannot name a recipe's files; valid: at most 100 letters, digits, -, _ and .")
     require_no_runs_name(file.stem, file)
     if file.stem == recipe.name:
         raise InputError(f"{str(file)!r}: this package has a recipe {recipe.name!r}; name the file by what yours is")

@@ -62,7 +62,7 @@ class View:
         if not 0 <= position < self.length:
             raise IndexError(position)
         self._in_order([position])
-        self._passes.saw(position, position >= self.length - self.batch, self.epochs)
+        self._passes.saw(position, self.length, self.batch, self.epochs)
         if self.keys:
             return self._read([position])[0]
         return self.data[int(self.stream.at(np.array([position]))[0])]
@@ -70,7 +70,7 @@ class View:
     def __getitems__(self, positions: Sequence[int]) -> list[Any]:
         self._in_order(positions)
         for position in positions:
-            self._passes.saw(position, position >= self.length - self.batch, self.epochs)
+            self._passes.saw(position, self.length, self.batch, self.epochs)
         return self._read(positions)
 
     def _read(self, positions: Sequence[int]) -> list[Any]:
@@ -105,18 +105,20 @@ class View:
 
 
 class Passes:
-    """How often a view was read to its end, counted in memory that forked workers share: where the first position that
-    anybody ever read comes again after one of the last step, the next pass has begun. (Somebody who looks at the first
-    batch, and then trains, has not been through.)"""
+    """How often a view was gone through, counted in memory that forked workers share: where the first position that
+    anybody ever read comes again after one of the last step, or half of what there was to read, the next pass has
+    begun. (Somebody who looks at the first batches, and then trains, has not been through.)"""
 
     def __init__(self) -> None:
         self._shared = mmap.mmap(-1, RECORD.size)
         self._set(-1, 0, False)
 
-    def saw(self, position: int, last: bool, epochs: int) -> None:
-        """Hear of a position that is read. Raises `InputError` at the beginning of pass `epochs` + 1."""
+    def saw(self, position: int, length: int, batch: int, epochs: int) -> None:
+        """Hear of a position that is read, of a view of `length`. Raises `InputError` at the beginning of pass
+        `epochs` + 1."""
         first, passes, through = RECORD.unpack(self._shared[:])
-        if 0 <= first < position and not last:
+        far = position >= min((max(first, 0) + length) // 2, length - batch)
+        if 0 <= first < position and (through or not far):
             return
         if position == first and through:
             passes, through = passes + 1, False
@@ -125,7 +127,7 @@ class Passes:
                     f"view: pass {passes + 1} begins, and a run is one pass: annealing would begin anew. "
                     f"Valid is a stream of more samples (total=...), or View(..., epochs={passes + 1}) if that is meant"
                 )
-        self._set(position if first < 0 else min(first, position), passes, through or last)
+        self._set(position if first < 0 else min(first, position), passes, through or (position > first >= 0 and far))
 
     def _set(self, first: int, passes: int, through: bool) -> None:
         self._shared[:] = RECORD.pack(first, passes, through)

@@ -14,7 +14,7 @@ from lopsided.explore.runs import Run, of_manifest, of_others
 from lopsided.store.mirror import Mirror
 from lopsided.store.parts import Store
 from lopsided.store.status import folder_status
-from lopsided.study.manifest import recorded
+from lopsided.study.manifest import recorded, titles
 from lopsided.study.others import members, members_of
 from lopsided.study.own_code import code_versions, digests_of, versions_text
 
@@ -102,7 +102,8 @@ class Folder:
             manifests = recorded(self.store)
         else:
             manifests = self._manifests[1]
-        found = [of_manifest(each) for each in reversed(manifests)]
+        names = titles(manifests)
+        found = [of_manifest(each)._replace(title=names[each.label]) for each in reversed(manifests)]
         taken = {member for each in members_of(self.store, manifests).values() for member in each}
         there = {(spec, seed) for spec, seed, _ in self.mirror.members()}
         rest = of_others(self.store.index.specs, found, there - taken)

@@ -63,9 +63,19 @@ def of_manifest(manifest: Manifest) -> Run:
         Placed(name, arm.hash, arm.spec, arm.at if named and arm.at is not None else arm.coordinates, run_seeds)
         for name, arm in manifest.arms.items()
     ]
-    known = {row["name"]: row for row in catalog()}.get(manifest.recipe, {})
-    metric, threshold = known.get("metric", "test/accuracy"), known.get("threshold", LEARNED_ACCURACY)
+    metric, threshold = _goal(manifest)
     return Run(manifest.label, manifest.recipe, manifest.scale, tuple(arms), metric, threshold, manifest.title)
+
+
+def _goal(manifest: Manifest) -> tuple[str, float | None]:
+    """The metric that the run's recipe reads first, and where a member has learned: of a recipe file what it said when
+    it ran, of this package's what they say today."""
+    known = {row["name"]: row for row in catalog()}.get(manifest.recipe)
+    if known is not None:
+        return known["metric"], known["threshold"]
+    metric = manifest.metric or "test/accuracy"
+    usual = LEARNED_ACCURACY if metric.lower().endswith("accuracy") else None
+    return metric, usual if manifest.threshold is None else manifest.threshold
 
 
 def of_others(specs: Mapping[str, str], known: Iterable[Run], members: Iterable[MemberId]) -> Run | None:

@@ -87,7 +87,10 @@ def command(chosen: Chosen, root: Path) -> str:
     run = chosen.run
     where = f"run = {_quoted(run.label)} AND seed < seeds"
     if run.label == OTHERS:  # their names say what differs, which changes with the members that there are
-        where = f"run = {_quoted(OTHERS)} AND ({' OR '.join(_members(arm) for arm in chosen.arms)})"
+        digests = ", ".join(_quoted(arm.digest) for arm in chosen.arms)
+        # A spec that a recorded run has, too, has a row of `arms` for each stretch of seeds that are a program's.
+        seeds = "(seed < seeds OR (seed >= judged_from AND seed < judged_to))"
+        where = f"run = {_quoted(OTHERS)} AND spec IN ({digests}) AND {seeds}"
     elif len(chosen.arms) < len(run.arms):
         where += f" AND arm IN ({', '.join(_quoted(arm.name) for arm in chosen.arms)})"
     sql = (
@@ -96,13 +99,6 @@ def command(chosen: Chosen, root: Path) -> str:
     )
     quoted = shlex.quote(sql) if set(sql) & set('"$`\\!') else f'"{sql}"'  # double ones read better
     return f"lopsided query {quoted} --out {shlex.quote(str(root))}"
-
-
-def _members(arm: Placed) -> str:
-    """The condition that selects what an arm of no recipe has."""
-    if arm.seeds is None:
-        return f"spec = {_quoted(arm.digest)}"
-    return f"spec = {_quoted(arm.digest)} AND seed IN ({', '.join(map(str, arm.seeds))})"
 
 
 def _quoted(text: str) -> str:

@@ -229,7 +229,9 @@ def status_tables(found: dict[str, Any], titles: Mapping[str, str]) -> None:
             f"[yellow]stale: {e['members']} members; their process (pid {e['pid']}, {plain(e['host'])}) is gone[/]"
         )
     for e in found["failed"]:
-        console.print(f"[red]failed: {e['members']} members: {plain(e['message'])}[/]")
+        then = "trained again now" if e["again"] else "the same command tries again"
+        tried = f"attempt {e['attempts']}; {then}"
+        console.print(f"[red]failed: {e['members']} members: {plain(e['message'])}[/] ({tried})")
     for e in found["unreadable"]:
         console.print(f"[red]cannot be read: {plain(e['part'])}: {plain(e['reason'])}[/]")
     for name in found["foreign"]:

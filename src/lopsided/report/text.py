@@ -47,6 +47,14 @@ def first_look(chose: int) -> str:
     )
 
 
+def only_chose(first: int) -> str:
+    """What a page says that knows a recipe file's rows and not its claims."""
+    return (
+        f"Arms and curves are of the first {first} seeds, which chose. Others, from seed {first} on, judged the "
+        "claims: see the run's own page, which `lopsided run FILE.py --until-decided` writes."
+    )
+
+
 def plan_passed_over(problem: str, seeds: int) -> str:
     """Why the claims were decided from the first seeds, although the folder has a plan of looks."""
     return f"The plan of --until-decided was passed over: {problem}. The verdicts are of the {seeds} seeds shown."

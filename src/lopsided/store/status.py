@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from lopsided.store.leases import Leases
+from lopsided.store.leases import FailureRecord, Leases
 from lopsided.store.parts import Store
 from lopsided.store.survey import MemberId, Survey
 
@@ -68,7 +68,7 @@ def folder_status(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> dict[
         "running": [lease for lease, _ in live],
         "stale": [lease for lease, _ in stale],
         "workers": _workers(store, live),
-        "failed": [{"job": f.job, "members": len(f.members), "message": f.message} for f in failures],
+        "failed": [_failure(failure, live) for failure in failures],
         "damaged": [{"part": str(d.folder), "reason": d.reason} for d in survey.damaged],
         "unreadable": [{"part": str(d.folder), "reason": d.reason} for d in survey.unreadable],
         "foreign": survey.foreign,
@@ -118,6 +118,18 @@ def _row(
         "step": min(begun, default=None),
         "furthest": max(begun, default=None),
         "seconds_left": max(left) if left else None,
+    }
+
+
+def _failure(failure: FailureRecord, live: Held) -> dict[str, Any]:
+    """A job whose last attempt failed; `again`: whether somebody trains it at this moment."""
+    members = set(failure.members)
+    return {
+        "job": failure.job,
+        "members": len(members),
+        "message": failure.message,
+        "attempts": failure.attempts,
+        "again": any(members & held for _, held in live),
     }
 
 

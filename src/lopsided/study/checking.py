@@ -12,6 +12,7 @@ from lopsided.results.stored import Results
 from lopsided.stats.seeds_needed import seeds_needed
 from lopsided.stats.verdict import Claim
 from lopsided.store.parts import Store
+from lopsided.study.looks import plan_of
 from lopsided.study.manifest import Manifest
 from lopsided.study.neighbours import with_neighbours
 from lopsided.study.recipe_run import RecipeRun
@@ -49,6 +50,8 @@ class Found:
     """Why the plan of `--until-decided` that the folder has was passed over."""
     interim: str = ""
     """How far an unfinished run is: its report shows the arms that are complete, and no claims."""
+    only_chose: str = ""
+    """That the seeds shown chose, and others judged claims that are not known here; empty elsewhere."""
 
     @property
     def shown(self) -> Results | None:
@@ -67,7 +70,7 @@ class Found:
         if self.problem:
             return text.plan_passed_over(self.problem, self.run.seeds)
         if self.looks is None:
-            return ""
+            return self.only_chose
         if not self.looks.looks:
             return text.first_look(self.looks.first)
         drawn = None if self.looks.results else self.run.seeds
@@ -85,7 +88,8 @@ def found_in(asked: RecipeRun, store: Store) -> Found:
     judged = range(looks.first, looks.first + looks.seeds) if looks else ()
     claims = grown.marked(looks.claims if looks else grown.claims(results), store, judged)
     claims = with_neighbours(claims, asked, store)
-    return Found(grown, results, claims, looks, problem)
+    plan = None if asked.recipe.claims else plan_of(store, asked.label)  # a recipe file's, whose claims only it has
+    return Found(grown, results, claims, looks, problem, only_chose=text.only_chose(plan.first) if plan else "")
 
 
 def interim(asked: RecipeRun, store: Store) -> Found | None:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 LOOKS = ", looks"
 """What a run's name ends with where the seeds that judge its claims are meant."""
+EDITED = " (of an earlier text of the file)"
+"""What is said of a run whose recipe file was edited, and has run again."""
 FORMAT = 2
 """Format of a manifest."""
 MOST_MEMBERS = 5 * 10**6
@@ -176,6 +178,19 @@ def recorded(store: Store) -> list[Manifest]:
         else:
             found.append((_written(file), manifest))
     return [manifest for _, manifest in sorted(found, key=lambda each: each[0])]
+
+
+def edited(manifests: Iterable[Manifest]) -> set[str]:
+    """Labels of runs of a recipe file that has run since with another text: what was changed by hand, was changed of
+    specs that the file had then. `manifests`: newest last."""
+    newest = {each.recipe: each.text for each in manifests if each.file}
+    return {each.label for each in manifests if each.file and each.text != newest[each.recipe]}
+
+
+def titles(manifests: Sequence[Manifest]) -> dict[str, str]:
+    """What a folder's runs are called beside one another, by label."""
+    old = edited(manifests)
+    return {each.label: each.title + (EDITED if each.label in old else "") for each in manifests}
 
 
 def tested(store: Store, label: str) -> int:

@@ -83,14 +83,18 @@ class RecipeRun:
         return manifest.title_of(self.recipe.name, self.scale, self.overrides, specs)
 
     def require_own_file(self, store: Store) -> None:
-        """Raise `InputError` where the folder has a run of another recipe file of this name."""
-        before = manifest.read(store, self.label)
-        if before is None or not before.file or not self.file:
+        """Raise `InputError` where the folder has a run, of any scale and changes, of another recipe file of this name:
+        their reports would replace one another, and nobody could tell them apart."""
+        if not self.file:
             return
-        if before.file != self.file and before.text != self.text:
+        name = self.recipe.name
+        # On some disks a capital letter names no other file.
+        own = [each for each in manifest.recorded(store) if each.file and each.recipe.casefold() == name.casefold()]
+        others = (each for each in own if each.recipe != name or (each.file != self.file and each.text != self.text))
+        if (other := next(others, None)) is not None:
             raise InputError(
-                f"{self.label}: this folder has a run of another recipe file of that name, whose report would be "
-                "replaced; give the recipe another name, or take another folder (--out)"
+                f"{self.label}: this folder has a run of another recipe file of that name, {other.title!r}; give the "
+                "recipe another name, or take another folder (--out)"
             )
 
     def train(

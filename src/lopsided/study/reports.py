@@ -12,6 +12,7 @@ from lopsided.store.parts import Store
 from lopsided.store.paths import folder_in
 from lopsided.store.status import time_of
 from lopsided.study.checking import Found
+from lopsided.study.manifest import recorded, titles
 from lopsided.study.own_code import mixed_text
 from lopsided.study.recipe_run import RecipeRun
 
@@ -20,10 +21,14 @@ OF_ONE_PART = ("finished", "seconds", "operations", "specs")
 
 
 def write_report(store: Store, runs: Sequence[Found], page: Path) -> Path:
-    """Page and figures of the runs that have results."""
+    """Page and figures of the runs that have results. Raises `InputError` for a page of several in the place of a run's
+    own."""
     from lopsided.report.html import Section, write
     from lopsided.report.matplotlib_draw import save
 
+    if len(runs) != 1 and page.parent.name in {found.run.label for found in runs}:
+        raise InputError(f"report {str(page)!r}: is the page of one run, with its claims; name another file")
+    names = titles(recorded(store))
     sections = []
     try:
         for found in runs:
@@ -46,7 +51,7 @@ def write_report(store: Store, runs: Sequence[Found], page: Path) -> Path:
                 figure,
                 asked.overrides,
                 made(store, asked),
-                asked.title,
+                names.get(asked.label, asked.title),
                 found.interim,
                 "" if found.claims else mixed_text(asked.arms.values(), store, range(asked.seeds)),
             )

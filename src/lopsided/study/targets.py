@@ -144,7 +144,7 @@ def _require_name(name: object, path: Path) -> None:
     """A recipe's name names files."""
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise InputError(
-            f"{str(path)!r}: {str(name)[:80]!r} cannot name files; valid: at most 100 of a-z, 0-9, -, _ and ."
+            f"{str(path)!r}: {str(name)[:80]!r} cannot name files; valid: at most 100 letters, digits, -, _ and ."
         )
 
 
