@@ -166,3 +166,17 @@ def test_recipes_can_be_named_in_python():
     assert lop.recipes.tour.recipe.name == "tour"
     with pytest.raises(AttributeError, match="Did you mean 'tour'"):
         lop.recipes.tuor  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("column", "unit"), [("samples", "samples"), ("global_step", "steps"), ("epoch", "epochs"), ("tokens", "tokens")]
+)
+def test_a_unit_is_called_as_the_column_that_counts(tmp_path, column, unit):
+    """ "fewer steps", whatever counted."""
+    for arm, factor in (("slow", 2), ("fast", 1)):
+        for seed in range(6):
+            rows = "\n".join(f"{n * factor},{4 - n - 0.01 * seed}" for n in range(4))
+            (tmp_path / f"{arm}-{seed}.csv").write_text(f"{column},loss\n{rows}\n")
+    runs = lop.read(tmp_path, arm="{arm}-{seed}.csv", seed="{arm}-{seed}.csv", step=column)
+    said = str(runs.compare("slow", "fast", "loss").faster(at=2.0))
+    assert f"in fewer {unit} than slow" in said

@@ -14,7 +14,7 @@ from lopsided.api.folders import folders_of, settings_alone
 from lopsided.api.runs import Runs, named
 from lopsided.core.errors import InputError
 from lopsided.logs import csv_files, json_files, mlflow_files, tensorboard_files, text_files, trackio_files, wandb_files
-from lopsided.logs.asked import ARMS, PLACES, SEEDS, Asked, Log, Where, parts_of, place
+from lopsided.logs.asked import ARMS, PLACES, SEEDS, STEPS, Asked, Log, Where, parts_of, place
 from lopsided.logs.run import Run
 
 Reader = Callable[[Path, Asked, list[str]], list[Log]]
@@ -156,6 +156,13 @@ def _require_one_unit(logs: list[Log]) -> None:
         )
 
 
+def _unit(log: Log) -> str:
+    """What a log's steps are, in words."""
+    if "epoch" in log.counts.lower():
+        return "epochs"
+    return "steps" if log.counts in ("", *STEPS) else log.counts
+
+
 def _placed(logs: list[Log], asked: Asked) -> tuple[list[Run], list[str], list[str]]:
     """Runs with their arms and seeds, how those were found, and which settings the template of the path names."""
     for what, where in (("arm", asked.arm), ("seed", asked.seed), ("task", asked.task)):
@@ -186,7 +193,7 @@ def _placed(logs: list[Log], asked: Asked) -> tuple[list[Run], list[str], list[s
         task = place(asked.task, log, parts, "task")
         task = None if task is None else str(task)
         config = {**log.config, **{name: part for name, part in parts.items() if name not in PLACES}}
-        runs.append(Run(log.run, str(arm), log.metrics, _plain(seed), config, task, str(log.path)))
+        runs.append(Run(log.run, str(arm), log.metrics, _plain(seed), config, task, str(log.path), _unit(log)))
     way = "path" if template else "function" if callable(asked.arm) else repr(asked.arm) if asked.arm else how
     seeds = "path" if template and "{seed}" in template else "function" if callable(asked.seed) else asked.seed
     seeds = seeds or ("what is called so" if any(run.seed is not None for run in runs) else "nothing")

@@ -104,7 +104,9 @@ class Runs:
         named = tuple(seeds) if None not in seeds and len(set(seeds)) == len(seeds) else None
         lacking = len(runs) - len(having)
         notes = (f"{arm}: {lacking} of {len(runs)} runs have no {metric}",) if lacking else ()
-        return Ragged(arm, tuple(tracks), axis, named, notes, self.ends, self.falling)
+        counted = {run.counts for run in having} if axis == "steps" else {axis}
+        unit = counted.pop() if len(counted) == 1 else axis
+        return Ragged(arm, tuple(tracks), unit, named, notes, self.ends, self.falling)
 
     def observed(self, arm: str, metric: str, axis: str = "steps") -> Ragged:
         """An arm's runs as `curves` gives them, each once: copies are no second observations."""

@@ -33,3 +33,5 @@ class Run:
     """What it was trained on, where several tasks were."""
     source: str = ""
     """The file that it was read from."""
+    counts: str = "steps"
+    """What its steps are: steps, epochs, or what the column that counts is called (samples, tokens)."""
