@@ -1,21 +1,30 @@
-"""Known faults of earlier trials, mended later; and what a fourteenth newcomer found."""
+"""Known faults of earlier trials, mended later; and what a fourteenth and a fifteenth newcomer found."""
 
 import io
 import os
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 import lopsided as lop
 import lopsided.data as ld
+from lopsided.advising.advice import Goal, _read
 from lopsided.claims.deciding import reason_of
+from lopsided.cli.new import new
 from lopsided.core.arms import arm as named
 from lopsided.core.errors import InputError
 from lopsided.explore import runs
+from lopsided.explore.folder import Folder
+from lopsided.explore.pages import live
 from lopsided.recipe import Ahead, Own, Statement
 from lopsided.report import terminal
-from lopsided.stats.decisions import Decision
+from lopsided.stats import race
+from lopsided.stats.lost import worse_than_all
+from lopsided.stats.verdict import Decision
 from lopsided.store.leases import Leases
 from lopsided.store.parts import Store
 from lopsided.store.status import folder_status
@@ -180,3 +189,69 @@ def test_a_unit_is_called_as_the_column_that_counts(tmp_path, column, unit):
     runs = lop.read(tmp_path, arm="{arm}-{seed}.csv", seed="{arm}-{seed}.csv", step=column)
     said = str(runs.compare("slow", "fast", "loss").faster(at=2.0))
     assert f"in fewer {unit} than slow" in said
+
+
+@pytest.mark.parametrize("share", [0.5, 0.75, 0.9])
+def test_a_shape_that_crashes_is_not_recommended(share):
+    """A fifteenth trial: of 32 runs 24 crashed, and the answer was "use d": a crash counted as the worst score of both
+    arms, which lay a hair below the baseline's."""
+    scores = np.random.default_rng(0).normal([[0.5], [0.6]], 0.001, (2, 32))
+    scores[1, : int(share * 32)] = -np.inf
+    found = race.better(scores[0], scores[1])
+    assert found.verdict == ("inconclusive" if share == 0.5 else "contradicted")
+    assert found.reason == "diverged"
+
+
+@given(st.lists(st.floats(-1e6, 1e6) | st.just(np.nan), min_size=1), st.booleans())
+def test_a_lost_run_outweighs_what_another_gains(values, falling):
+    (found,) = worse_than_all([np.array(values)], falling)
+    known = np.array(values)[np.isfinite(values)]
+    lost = found[~np.isfinite(values)]
+    if known.size and lost.size:
+        sign = -1 if falling else 1
+        assert (sign * lost < (sign * known).min()).all()
+        assert (np.abs(lost[:, None] - known).min(1) >= np.ptp(known) * (1 - 1e-9)).all()
+
+
+def test_a_score_that_is_no_number_counts_once_the_program_has_worked(tmp_path):
+    """`None` on one late seed ended the whole race."""
+
+    def train(shape, seed):
+        return None if seed == 7 and shape == "two" else {"one": 0.0, "two": 1.0}[shape] + 0.001 * seed
+
+    heard = []
+    found = lop.advise(train, {"one": "one", "two": "two"}, baselines=("one",), told=heard.append)
+    assert any("score None is no number; it counts as the worst" in line for line in heard)
+    assert dict(found.advice.failed) == {"two": 1}
+    with pytest.raises(InputError, match="no number to compare"):
+        lop.advise(lambda shape, seed: None, {"one": 1, "two": 2}, baselines=("one",))
+
+
+def test_a_race_of_specs_says_which_diverged(tmp_path):
+    """Accuracies of members that diverged are 0, and the answer was that all shapes score alike."""
+    store = Store(tmp_path)
+    arms = {"gone": spec(0.5).replace({"optimizer.lr": 1e6, "loss": "square", "until": None, "steps": 40})}
+    lop.run(arms, seeds=2, out=store)
+    assert lop.load(arms, 2, store)["gone"].diverged.all()
+    assert (_read(arms, (0, 1), store, Goal("test/accuracy"))["gone"] == -np.inf).all()
+
+
+def test_the_live_view_names_runs_and_counts_idle_workers(tmp_path):
+    """It gave a digest, and said that workers wait that were busy."""
+    changed = own("a" * 16, overrides=("steps*=2",))
+    noted(tmp_path, changed)
+    folder = Folder(tmp_path)
+    folder._read_manifests()
+    row = dict.fromkeys(("members", "done", "running", "stale", "failed", "waiting"), 1)
+    workers = [{"idle": False}, {"idle": True}]
+    folder.status = {"runs": [{"run": changed.label, **row, "seconds_left": None}], "running": [], "failed": [],
+                     "stale": [], "damaged": [], "workers": workers}  # fmt: skip
+    shown = str(live._tables(folder))
+    folder.close()
+    assert "own, steps*=2" in shown
+    assert "2 workers, 1 of them idle." in shown
+
+
+def test_a_new_recipe_is_not_called_like_one_of_this_package(tmp_path):
+    with pytest.raises(InputError, match="this package has a recipe 'tour'"):
+        new("recipe", tmp_path / "tour.py", from_="state-tracking")

@@ -204,8 +204,10 @@ def _read(arms: Mapping[str, Spec], seeds: Sequence[int], store: Store, goal: Go
     found = load(store, "advice", "library", arms, dict.fromkeys(arms, tuple(seeds)))
     assert found is not None
     if goal.at is None:
-        ends = {name: arm.metric(goal.metric)[:, -1] for name, arm in found.arms.items()}
-        return {name: np.where(np.isfinite(ends[name]), goal.sign * ends[name], -np.inf) for name in ends}
+        ends = {name: goal.sign * arm.metric(goal.metric)[:, -1] for name, arm in found.arms.items()}
+        # An accuracy of a member that diverged is 0, which others may have, too.
+        lost = {name: arm.diverged | ~np.isfinite(ends[name]) for name, arm in found.arms.items()}
+        return {name: np.where(lost[name], -np.inf, ends[name]) for name in ends}
     return {name: arm.times(goal.metric, goal.at, "samples") for name, arm in found.arms.items()}
 
 

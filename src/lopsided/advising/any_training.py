@@ -175,9 +175,12 @@ class _Scores:
         try:
             score = float(returned)
         except (TypeError, ValueError):
-            raise InputError(
-                f"advise: shape {name!r}, seed {seed}: score {returned!r} is no number to compare"
-            ) from None
+            if not self.any_score:  # the program returns none at all
+                raise InputError(
+                    f"advise: shape {name!r}, seed {seed}: score {returned!r} is no number to compare"
+                ) from None
+            self.told(f"shape {name!r}, seed {seed}: score {returned!r} is no number; it counts as the worst")
+            return FAILED
         if np.isfinite(score):
             return score
         self.told(f"shape {name!r}, seed {seed}: score {score}; it counts as the worst")

@@ -19,6 +19,7 @@ from lopsided.core.errors import InputError, unknown
 from lopsided.stats import decisions
 from lopsided.stats.bounded import EARLY_LATE, LATE_EARLY, bounded, unlike
 from lopsided.stats.crossing import Between, Track, crossings
+from lopsided.stats.lost import worse_than_all
 from lopsided.stats.seeds_needed import runs_needed
 from lopsided.stats.signflip import FEWEST, MOST_MEMBERS
 from lopsided.stats.times import Times
@@ -168,12 +169,7 @@ class Comparison:
 
     def finals(self) -> list[np.ndarray]:
         """Last values of both sides; of a run that diverged one that is worse than all of them."""
-        finals = [self.baseline.final, self.candidate.final]
-        known = np.concatenate(finals)[np.isfinite(np.concatenate(finals))]
-        if not known.size:
-            return [np.zeros(len(each)) for each in finals]
-        worse = known.max() + np.ptp(known) + 1e-9 if self.falling else known.min() - np.ptp(known) - 1e-9
-        return [np.where(np.isfinite(each), each, worse) for each in finals]
+        return worse_than_all([self.baseline.final, self.candidate.final], self.falling)
 
     def _ends(self, said: str, found: Decision) -> Verdict:
         """The decision on last values. Where so many diverged that they make the effect, it is not known."""

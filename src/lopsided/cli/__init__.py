@@ -124,7 +124,7 @@ def report(
         open_ = f"; not finished: {', '.join(begun)} (the same command goes on)" if begun else ""
         raise InputError(
             f"directory = {str(directory)!r}: holds no finished run of a recipe that can be read here{own}{open_}; "
-            "`lopsided explore` shows what Python programs trained"
+            "`lopsided explore` shows what there is"
         )
     print(write_report(store, runs, page))
     if others := members(store, members_of(store, known)).get(OTHERS):

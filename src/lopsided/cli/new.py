@@ -25,6 +25,7 @@ def new(what: Literal["recipe"], file: Path, /, *, from_: Annotated[str, Paramet
     """
     import inspect
 
+    from lopsided.core.registry import registered
     from lopsided.study.targets import NAME, find, require_no_runs_name
 
     recipe = find(from_)
@@ -35,8 +36,8 @@ def new(what: Literal["recipe"], file: Path, /, *, from_: Annotated[str, Paramet
     if not NAME.fullmatch(file.stem):
         raise InputError(f"{file.stem!r} cannot name a recipe's files; valid: at most 100 letters, digits, -, _ and .")
     require_no_runs_name(file.stem, file)
-    if file.stem == recipe.name:
-        raise InputError(f"{str(file)!r}: this package has a recipe {recipe.name!r}; name the file by what yours is")
+    if file.stem in registered("recipe"):
+        raise InputError(f"{str(file)!r}: this package has a recipe {file.stem!r}; name the file by what yours is")
     text = Path(inspect.getfile(recipe.arms)).read_text(encoding="utf-8")
     text, changed = re.subn(rf'name="{re.escape(recipe.name)}"', f'name="{file.stem}"', text, count=1)
     assert changed == 1

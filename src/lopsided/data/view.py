@@ -30,8 +30,9 @@ class View:
     length is then whole steps. `set_epoch` changes nothing: a run is one pass, and frameworks call it unreliably.
     `epochs`: how many passes there may be, each the same run from its beginning, annealing and all. `keys`: read
     `data.at(index, key)` with a key for each position (`Stream.keys`), to seed augmentation with.
-    Raises `InputError` when it is read out of order (something shuffles it), and where a pass too many begins. (Workers
-    that are started by `spawn`, not `fork`, are new ones in every pass, and cannot tell.)
+    Raises `InputError` when it is read out of order (something shuffles it), and where a pass too many begins: the
+    first position comes again after more than half of the run was read. (Less is a look at the data. Workers that are
+    started by `spawn`, not `fork`, are new ones in every pass, and cannot tell.)
 
     >>> import lopsided.data as ld
     >>> rows = [{"text": str(i)} for i in range(100)]

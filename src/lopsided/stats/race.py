@@ -18,6 +18,7 @@ import scipy
 
 from lopsided.core.errors import InputError
 from lopsided.stats import decisions, sequential
+from lopsided.stats.lost import worse_than_all
 from lopsided.stats.times import Times
 from lopsided.stats.verdict import Decision
 
@@ -173,15 +174,15 @@ def race(plan: Plan, measure: Measure, told: Callable[[str], None] = lambda line
 
 
 def better(baseline: Found, other: Found, level: float = decisions.LEVEL) -> Decision:
-    """`other` takes less, or scores more; a member without a score counts as the worst one of both arms."""
+    """`other` takes less, or scores more; a member without a score counts as worse than all of both arms."""
     if isinstance(baseline, Times):
         assert isinstance(other, Times)
         return decisions.faster(baseline, other, "compute", level=level)
     assert not isinstance(other, Times)
     lost = not (np.isfinite(baseline).all() and np.isfinite(other).all())
-    baseline, other = _as_bad_as_the_worst(baseline, other)
+    baseline, other = worse_than_all([baseline, other])
     found = decisions.higher(baseline, other, "score", level=level)
-    # Ranks decide; by how much is not known where a run has no score.
+    # By how much is not known where a run has no score.
     return found._replace(effect=None, interval=(None, None), reason="diverged") if lost else found
 
 
@@ -191,18 +192,9 @@ def _as_good(baseline: Found, other: Found, within: float, level: float) -> bool
         assert isinstance(other, Times)
         return decisions.not_ahead(baseline, other, "compute", within, level).verdict == "holds"
     assert not isinstance(other, Times)
-    baseline, other = _as_bad_as_the_worst(baseline, other)
+    baseline, other = worse_than_all([baseline, other])
     margin = (within - 1) * float(np.std(np.concatenate([baseline, other])))
     return decisions.below(other - baseline, margin, "difference", level=level).verdict == "holds"
-
-
-def _as_bad_as_the_worst(*arms: np.ndarray) -> list[np.ndarray]:
-    """Scores with the worst one of all arms in place of those that are missing. (A number far below all others would
-    decide alone how far the arms spread.)"""
-    every = np.concatenate(arms)
-    known = every[np.isfinite(every)]
-    worst = known.min() if known.size else 0.0
-    return [np.where(np.isfinite(each), each, worst) for each in arms]
 
 
 def _outcome(verdicts: Sequence[str], as_good: bool) -> Outcome:

@@ -6,6 +6,7 @@ from typing import Any
 
 from dash import Dash, Input, Output, dcc, html, no_update
 
+from lopsided.core.telling import counted
 from lopsided.explore import curves, draw
 from lopsided.explore.folder import Folder
 from lopsided.explore.pages.parts import choose, graph, labelled, table
@@ -69,7 +70,7 @@ def _tables(folder: Folder) -> Any:
     counts = "members", "done", "running", "stale", "failed", "waiting"
     runs = [
         (
-            row["run"],
+            folder.runs[row["run"]].title or row["run"] if row["run"] in folder.runs else row["run"],
             *(f"{row[key]:,}" for key in counts),
             _bar(row["done"], row["members"]),
             _left(row["seconds_left"]),
@@ -93,7 +94,8 @@ def _tables(folder: Folder) -> Any:
             lines = [[str(each[name]) for name in heads] for each in status[key]]
             found += [html.H2(title), table(heads, lines)]
     if status["workers"]:
-        found.append(html.P(f"{len(status['workers'])} workers wait for jobs."))
+        idle = sum(each["idle"] for each in status["workers"])
+        found.append(html.P(f"{counted(len(status['workers']), 'worker')}, {idle or 'none'} of them idle."))
     return found
 
 
