@@ -14,6 +14,7 @@ import lopsided as lop
 import lopsided.data as ld
 from lopsided.advising.advice import Goal, _read
 from lopsided.claims.deciding import reason_of
+from lopsided.cli.check import _of_other_specs
 from lopsided.cli.new import new
 from lopsided.core.arms import arm as named
 from lopsided.core.errors import InputError
@@ -255,3 +256,16 @@ def test_the_live_view_names_runs_and_counts_idle_workers(tmp_path):
 def test_a_new_recipe_is_not_called_like_one_of_this_package(tmp_path):
     with pytest.raises(InputError, match="this package has a recipe 'tour'"):
         new("recipe", tmp_path / "tour.py", from_="state-tracking")
+
+
+def test_check_says_that_a_folders_run_has_other_specs(tmp_path):
+    """ "not run", of a file that had run and was edited since."""
+    arms = {"one": spec(0.25)}
+    recipe = small_recipe("own", lambda scale: [named(spec(0.25), data="one")], [])
+    noted(tmp_path, RecipeRun(recipe, "laptop", arms, 2))
+    manifests = manifest.recorded(Store(tmp_path))
+    assert _of_other_specs(recipe, manifests) == ""
+    edited = small_recipe("own", lambda scale: [named(spec(0.5), data="one")], [])
+    assert (
+        _of_other_specs(edited, manifests) == "own: own-laptop of this folder has other specs than the recipe has now"
+    )

@@ -78,10 +78,23 @@ def _decided(
     if found.problem:
         tell(f"{recipe.name}: looks of --until-decided passed over: {found.problem}")
     if found.run is None:
+        if said := _of_other_specs(recipe, manifests):
+            tell(said)
         return found, {}
     warn_of_older_rows(found.run.arms.values(), store, range(found.run.seeds))
     said = {"scale": found.run.scale, "seeds": found.seeds, "made": made(store, found.run) if as_json else []}
     return found, {recipe.name: said}
+
+
+def _of_other_specs(recipe: Recipe, manifests: Sequence[Manifest]) -> str:
+    """A sentence if the folder has runs of the recipe, and none of the arms that it has now; otherwise ""."""
+    from lopsided.study.remembered import latest
+
+    own = [each.title for each in manifests if each.recipe == recipe.name and not each.overrides]
+    own = [title for title in own if not title.endswith("-smoke")]  # which has no verdicts
+    if not own or latest(manifests, recipe) is not None:
+        return ""
+    return f"{recipe.name}: {', '.join(own)} of this folder has other specs than the recipe has now"
 
 
 def _document(claims: Sequence[Claim], needed: Sequence[int | None], runs: dict[str, Any]) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def _asked_by_signals(heard: Sequence[int] = (signal.SIGINT, signal.SIGTERM)) ->
             raise KeyboardInterrupt
         stop.set()
         Stopped.exit_code, Stopped.by_signal = 128 + number, True
-        print("\nlopsided: committing what is computed, then stopping …", file=sys.stderr, flush=True)
+        print("\nlopsided: stopping; what is computed is kept …", file=sys.stderr, flush=True)
 
     before = {number: signal.signal(number, ask) for number in heard}
     try:
