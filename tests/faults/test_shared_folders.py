@@ -95,7 +95,7 @@ def test_a_stopped_process_whose_job_was_taken_over_leaves_it(parity, tmp_path):
 
 def test_a_lease_from_before_a_clock_was_set_back_is_taken_over(parity, tmp_path):
     """It was alive until the clock had come there again."""
-    spec = parity(**SLOW)
+    spec = parity(**SLOW | {"steps": 60_000})
     with start(tmp_path, [spec], 2, commit_seconds=0.0) as process:
         while len(Store(tmp_path).parts()) < 1:
             assert process.poll() is None

@@ -81,4 +81,4 @@ def test_report_says_who_shows_them(tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["report", str(tmp_path)])
     assert ended.value.code == 2
-    assert "`lopsided explore` shows what Python programs trained" in capsys.readouterr().err
+    assert "`lopsided explore` shows what there is" in capsys.readouterr().err

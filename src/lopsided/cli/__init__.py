@@ -101,6 +101,7 @@ def report(
     directory = chosen(directory, out)
     from lopsided.study.checking import found_in, interim
     from lopsided.study.manifest import recorded as manifests
+    from lopsided.study.manifest import titles
     from lopsided.study.others import OTHERS, WHOSE, members, members_of
     from lopsided.study.remembered import recorded, unreadable
     from lopsided.study.reports import write_report
@@ -126,7 +127,7 @@ def report(
             f"directory = {str(directory)!r}: holds no finished run of a recipe that can be read here{own}{open_}; "
             "`lopsided explore` shows what there is"
         )
-    print(write_report(store, runs, page))
+    print(write_report(store, runs, page, titles(known)))
     if others := members(store, members_of(store, known)).get(OTHERS):
         tell(f"{len(others)} {WHOSE} are not on the page; lop.load(FOLDER, recipe={OTHERS!r}) has them")
 

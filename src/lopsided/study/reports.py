@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ from lopsided.store.parts import Store
 from lopsided.store.paths import folder_in
 from lopsided.store.status import time_of
 from lopsided.study.checking import Found
-from lopsided.study.manifest import recorded, titles
 from lopsided.study.own_code import mixed_text
 from lopsided.study.recipe_run import RecipeRun
 
@@ -20,15 +19,14 @@ OF_ONE_PART = ("finished", "seconds", "operations", "specs")
 """What provenance says of a single part."""
 
 
-def write_report(store: Store, runs: Sequence[Found], page: Path) -> Path:
-    """Page and figures of the runs that have results. Raises `InputError` for a page of several in the place of a run's
-    own."""
+def write_report(store: Store, runs: Sequence[Found], page: Path, names: Mapping[str, str] | None = None) -> Path:
+    """Page and figures of the runs that have results. `names`: what runs are called beside one another, by label.
+    Raises `InputError` for a page of several in the place of a run's own."""
     from lopsided.report.html import Section, write
     from lopsided.report.matplotlib_draw import save
 
     if len(runs) != 1 and page.parent.name in {found.run.label for found in runs}:
         raise InputError(f"report {str(page)!r}: is the page of one run, with its claims; name another file")
-    names = titles(recorded(store))
     sections = []
     try:
         for found in runs:
@@ -51,7 +49,7 @@ def write_report(store: Store, runs: Sequence[Found], page: Path) -> Path:
                 figure,
                 asked.overrides,
                 made(store, asked),
-                names.get(asked.label, asked.title),
+                (names or {}).get(asked.label, asked.title),
                 found.interim,
                 "" if found.claims else mixed_text(asked.arms.values(), store, range(asked.seeds)),
             )
