@@ -1,4 +1,4 @@
-"""Known faults of earlier trials, mended later; and what a fourteenth and a fifteenth newcomer found."""
+"""Known faults of earlier trials, mended later; and what the fourteenth to sixteenth newcomer found."""
 
 import io
 import os
@@ -25,7 +25,8 @@ from lopsided.recipe import Ahead, Own, Statement
 from lopsided.report import terminal
 from lopsided.stats import race
 from lopsided.stats.lost import worse_than_all
-from lopsided.stats.verdict import Decision
+from lopsided.stats.seeds_needed import seeds_needed
+from lopsided.stats.verdict import Claim, Decision
 from lopsided.store.leases import Leases
 from lopsided.store.parts import Store
 from lopsided.store.status import folder_status
@@ -269,3 +270,22 @@ def test_check_says_that_a_folders_run_has_other_specs(tmp_path):
     assert (
         _of_other_specs(edited, manifests) == "own: own-laptop of this folder has other specs than the recipe has now"
     )
+
+
+def test_two_files_of_one_name_that_begin_at_once_are_told_apart(tmp_path):
+    """A sixteenth trial: both had found no run of the other, and one report replaced the other's."""
+    first, other = own("a" * 16), own("b" * 16, "e" * 16)
+    store = noted(tmp_path)
+    for each in (first, other):
+        each.require_own_file(store)  # what both see before either writes
+    first.note(store)
+    with pytest.raises(InputError, match="another recipe file of that name"):
+        other.note(store)
+    assert [each.text for each in manifest.recorded(store)] == ["a" * 16]
+
+
+def test_no_seeds_mend_evaluations_that_lie_too_far_apart():
+    few = Decision("ratio", "steps", 1.2, (0.9, 1.5), "inconclusive", 96, "?", p_value=0.1)
+    claim = Claim.of("?", few)
+    assert seeds_needed(claim, 48) is not None
+    assert seeds_needed(replace(claim, reason="grid"), 48) is None

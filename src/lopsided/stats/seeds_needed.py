@@ -16,9 +16,10 @@ def seeds_needed(claim: Claim, seeds: int) -> int | None:
     difference is decided when its test finds one, or when the effect is shown to be too small to matter, whichever
     takes fewer seeds. A claim that two things are equal within a margin is decided when the effect is shown to lie
     inside the margin or beyond it. None where the p-value gives no estimate: the claim is decided, has no p-value, or
-    its p-value is small enough already and something else is missing (the interval, or a wider sweep).
+    its p-value is small enough already and something else is missing (the interval, or a wider sweep), or evaluations
+    lie too far apart, which no seeds mend.
     """
-    if claim.verdict != "inconclusive" or claim.p_value is None or claim.p_value <= 0.05:
+    if claim.reason == "grid" or claim.verdict != "inconclusive" or claim.p_value is None or claim.p_value <= 0.05:
         return None
     if claim.equivalence:
         return _of_equivalence(claim.p_value, seeds)

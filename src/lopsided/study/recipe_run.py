@@ -22,6 +22,7 @@ from lopsided.core.telling import tell
 from lopsided.results.stored import Results, load
 from lopsided.results.sweeps import beyond
 from lopsided.stats.verdict import Claim
+from lopsided.store.leases import Leases
 from lopsided.store.parts import Store, job_name
 from lopsided.study import manifest
 from lopsided.study.manifest import Manifest
@@ -128,7 +129,7 @@ class RecipeRun:
         return done
 
     def note(self, store: Store, jobs: Sequence[tuple[str, int]] = (), job_size: int | None = None) -> None:
-        """Write the manifest: which arms, seeds and jobs are asked for."""
+        """Write the manifest: which arms, seeds and jobs are asked for. Raises `InputError` as `require_own_file`."""
         found = Manifest(
             recipe=self.recipe.name,
             scale=self.scale,
@@ -143,7 +144,12 @@ class RecipeRun:
             metric=self.recipe.metric,
             threshold=self.recipe.threshold if math.isfinite(self.recipe.goal) else None,
         )
-        manifest.write(store, found)
+        if not self.file:
+            manifest.write(store, found)
+            return
+        with Leases(store.root).lock():  # two files of one name may begin at the same moment
+            self.require_own_file(store)
+            manifest.write(store, found)
 
     def results(self, store: Store) -> Results | None:
         """From stored rows; None while a member is missing."""
