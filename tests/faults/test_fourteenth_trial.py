@@ -3,6 +3,7 @@
 import io
 import os
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import lopsided as lop
 import lopsided.data as ld
 from lopsided.advising.advice import Goal, _read
 from lopsided.claims.deciding import reason_of
+from lopsided.cli import report
 from lopsided.cli.check import _of_other_specs
 from lopsided.cli.new import new
 from lopsided.core.arms import arm as named
@@ -289,3 +291,15 @@ def test_no_seeds_mend_evaluations_that_lie_too_far_apart():
     claim = Claim.of("?", few)
     assert seeds_needed(claim, 48) is not None
     assert seeds_needed(replace(claim, reason="grid"), 48) is None
+
+
+def test_a_folders_report_does_not_replace_a_runs_own_page(tmp_path, monkeypatch):
+    """One without claims took the place of one with them, also where the folder has a single run."""
+    arms = {"one": spec(0.25)}
+    recipe = small_recipe("own", lambda scale: [named(arms["one"], data="one")], [])
+    RecipeRun(recipe, "laptop", arms, 2).train(Store(tmp_path))
+    for page in (tmp_path / "reports" / "own-laptop" / "index.html", Path("reports/own-laptop/other.html")):
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises(InputError, match="a run has its own page"):
+            report(tmp_path, output=page)
+    report(tmp_path, output=tmp_path / "own-laptop" / "index.html")  # elsewhere, whatever the folder is called

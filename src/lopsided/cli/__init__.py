@@ -114,6 +114,8 @@ def report(
         raise InputError(f"--output {str(page)!r}: a report is an HTML page; name a file that ends in .html")
     store.require_readable()
     known = manifests(store)
+    if page.absolute().parent in [store.root.absolute() / "reports" / each.label for each in known]:
+        raise InputError(f"--output {str(page)!r}: lies where a run has its own page, with its claims; name another")
     for title, why in unreadable(known).items():
         tell(f"{title}: left out ({why}); `lopsided run FILE.py` writes the report of a file's own recipe")
     runs = [found_in(asked, store) for asked in recorded(store, known)]

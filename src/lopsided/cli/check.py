@@ -90,8 +90,8 @@ def _of_other_specs(recipe: Recipe, manifests: Sequence[Manifest]) -> str:
     """A sentence if the folder has runs of the recipe, and none of the arms that it has now; otherwise ""."""
     from lopsided.study.remembered import latest
 
-    own = [each.title for each in manifests if each.recipe == recipe.name and not each.overrides]
-    own = [title for title in own if not title.endswith("-smoke")]  # which has no verdicts
+    unchanged = [each for each in manifests if each.recipe == recipe.name and not each.overrides]
+    own = [each.title for each in unchanged if each.scale != "smoke"]  # which has no verdicts
     if not own or latest(manifests, recipe) is not None:
         return ""
     return f"{recipe.name}: {', '.join(own)} of this folder has other specs than the recipe has now"

@@ -106,9 +106,11 @@ class View:
 
 
 class Passes:
-    """How often a view was gone through, counted in memory that forked workers share: where the first position that
-    anybody ever read comes again after one of the last step, or half of what there was to read, the next pass has
-    begun. (Somebody who looks at the first batches, and then trains, has not been through.)"""
+    """Counts the passes over a view, in memory that forked workers share.
+
+    A new pass begins where the first position that anybody read is read again, after half of the view or its last step
+    was. (Somebody who looks at the first batches, and then trains, has made no pass: nobody looks at half of a run, and
+    a loop over fewer positions than that is not told from a look.)"""
 
     def __init__(self) -> None:
         self._shared = mmap.mmap(-1, RECORD.size)

@@ -36,8 +36,8 @@ class Run(NamedTuple):
     metric: str
     threshold: float | None
     """What counts as learned, of that metric, where an arm's spec does not say it; None: nobody said it."""
-    title: str = ""
-    """What people call it, with what was changed by hand; its label if there is nothing else to say."""
+    title: str
+    """What people call it, with what was changed by hand."""
 
     def coordinates(self) -> dict[str, list[Any]]:
         """The values of each coordinate, in order of appearance. Lists are texts here."""
@@ -88,4 +88,4 @@ def of_others(specs: Mapping[str, str], known: Iterable[Run], members: Iterable[
     arms = [
         Placed(*arm, tuple(sorted(seeds[arm.digest])) if arm.digest in shared else None) for arm in others(specs, seeds)
     ]
-    return Run(OTHERS, OTHERS, "", tuple(arms), "test/accuracy", LEARNED_ACCURACY) if arms else None
+    return Run(OTHERS, OTHERS, "", tuple(arms), "test/accuracy", LEARNED_ACCURACY, OTHERS) if arms else None

@@ -16,7 +16,7 @@ NUMBERS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf, "infinity": np.inf, "-
 
 
 class Roles(NamedTuple):
-    """What the columns of a table are; the rest are metrics and settings."""
+    """Which columns of a table count steps or seconds and tell runs apart; all others are metrics or settings."""
 
     step: str
     clock: str | None
@@ -70,7 +70,8 @@ def logs_of(
 
 
 def _roles(path: Path, names: Sequence[str], asked: Asked) -> Roles:
-    """What each column is, as it was `asked` or by its name."""
+    """Finds the columns that count and that tell runs apart: those that the user `asked` for, or by their usual
+    names."""
     step = asked.step or next((name for name in STEPS if name in names), None)
     if step is None or step not in names:
         raise InputError(f"{path}: has no column of steps; step= one of {', '.join(names)}")

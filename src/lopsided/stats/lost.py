@@ -1,4 +1,4 @@
-"""Values of runs that have none because they diverged or failed."""
+"""A value for runs that ended without one, because they diverged or failed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 
 
 def worse_than_all(arms: Sequence[np.ndarray], falling: bool = False) -> list[np.ndarray]:
-    """The values of several arms, with one that is worse than all in place of those that are not finite.
+    """Values of several arms, (M,) each, in which every NaN or infinity is replaced by one number worse than the rest.
 
-    It lies below the worst by as much as the best lies above it: a lost run then outweighs whatever another run has
-    gained. (A number at the worst itself made arms "better" of which three quarters crashed; one far below all others
-    would decide alone how far the arms spread.) `falling`: less is better.
+    That number lies below the worst value by as much as the best lies above it, so that a lost run outweighs whatever
+    another run has gained. (With the worst value itself, an arm was "better" of which three quarters crashed; a number
+    far below would alone decide how far the arms spread.) `falling`: less is better.
     """
     every = np.concatenate(arms)
     known = every[np.isfinite(every)]

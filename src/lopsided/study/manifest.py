@@ -169,6 +169,13 @@ def read(store: Store, label: str) -> Manifest | None:
     return records.read(store.root / "runs" / f"{label}.json", Manifest)
 
 
+def of_name(store: Store, recipe: str) -> list[Manifest]:
+    """Sound manifests of recipes of this name. Capital letters make no other name: on some disks they name the same
+    files."""
+    every = (found for _, found in records.all_of(store.root / "runs", Manifest) if found is not None)
+    return [each for each in every if each.recipe.casefold() == recipe.casefold()]
+
+
 def recorded(store: Store) -> list[Manifest]:
     """Runs that the folder remembers, newest last. A file that is no manifest is named and left out."""
     found = []
@@ -181,8 +188,8 @@ def recorded(store: Store) -> list[Manifest]:
 
 
 def edited(manifests: Iterable[Manifest]) -> set[str]:
-    """Labels of runs of a recipe file that has run since with another text: what was changed by hand, was changed of
-    specs that the file had then. `manifests`: newest last."""
+    """Labels of runs whose recipe file was edited and run again later: a change by hand (`steps*=2`) was then a change
+    of what the file said before. `manifests`: newest last."""
     newest = {each.recipe: each.text for each in manifests if each.file}
     return {each.label for each in manifests if each.file and each.text != newest[each.recipe]}
 

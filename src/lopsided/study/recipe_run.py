@@ -88,15 +88,13 @@ class RecipeRun:
         their reports would replace one another, and nobody could tell them apart."""
         if not self.file:
             return
-        name = self.recipe.name
-        # On some disks a capital letter names no other file.
-        own = [each for each in manifest.recorded(store) if each.file and each.recipe.casefold() == name.casefold()]
-        others = (each for each in own if each.recipe != name or (each.file != self.file and each.text != self.text))
-        if (other := next(others, None)) is not None:
-            raise InputError(
-                f"{self.label}: this folder has a run of another recipe file of that name, {other.title!r}; give the "
-                "recipe another name, or take another folder (--out)"
-            )
+        for each in manifest.of_name(store, self.recipe.name):
+            moved_or_edited = each.recipe == self.recipe.name and (each.file == self.file or each.text == self.text)
+            if each.file and not moved_or_edited:
+                raise InputError(
+                    f"{self.label}: this folder has a run of another recipe file of that name, {each.title!r}; give "
+                    "the recipe another name, or take another folder (--out)"
+                )
 
     def train(
         self,
@@ -109,7 +107,6 @@ class RecipeRun:
         """Write the manifest and train what is missing, then what sweeps lack whose best settings lie at an end. Jobs
         are cut as the folder's manifest says, if it has one. `runner` trains: here, or elsewhere."""
         store.require_writable()
-        self.require_own_file(store)
         before = manifest.read(store, self.label)
         job_size = before.job_size if before else None
         now, specs, done, jobs = self, list(self.arms.values()), Done(0, 0, 0.0, 0), []

@@ -19,14 +19,11 @@ OF_ONE_PART = ("finished", "seconds", "operations", "specs")
 """What provenance says of a single part."""
 
 
-def write_report(store: Store, runs: Sequence[Found], page: Path, names: Mapping[str, str] | None = None) -> Path:
-    """Page and figures of the runs that have results. `names`: what runs are called beside one another, by label.
-    Raises `InputError` for a page of several in the place of a run's own."""
+def write_report(store: Store, runs: Sequence[Found], page: Path, names: Mapping[str, str] = {}) -> Path:
+    """Page and figures of the runs that have results. `names`: what runs are called beside one another, by label."""
     from lopsided.report.html import Section, write
     from lopsided.report.matplotlib_draw import save
 
-    if len(runs) != 1 and page.parent.name in {found.run.label for found in runs}:
-        raise InputError(f"report {str(page)!r}: is the page of one run, with its claims; name another file")
     sections = []
     try:
         for found in runs:
@@ -49,7 +46,7 @@ def write_report(store: Store, runs: Sequence[Found], page: Path, names: Mapping
                 figure,
                 asked.overrides,
                 made(store, asked),
-                (names or {}).get(asked.label, asked.title),
+                names.get(asked.label, asked.title),
                 found.interim,
                 "" if found.claims else mixed_text(asked.arms.values(), store, range(asked.seeds)),
             )

@@ -82,7 +82,7 @@ def _runs(folder: Folder, address: str) -> html.Div:
     programs trained."""
     done = {row["run"]: f"{row['done']} of {row['members']} members" for row in folder.status.get("runs", ())}
     lines = [
-        html.Li([dcc.Link(run.title or label, href=f"{address}run?run={label}"), f" {done.get(label, '')}"])
+        html.Li([dcc.Link(run.title, href=f"{address}run?run={label}"), f" {done.get(label, '')}"])
         for label, run in folder.runs.items()
     ]
     said = (

@@ -70,7 +70,7 @@ def layout(folder: Folder, search: str) -> list[Any]:
 
 def named(folder: Folder) -> list[dict[str, str]]:
     """The folder's runs as a drop-down shows them: by what was changed, not by a digest of it."""
-    return [{"label": run.title or label, "value": label} for label, run in folder.runs.items()]
+    return [{"label": run.title, "value": label} for label, run in folder.runs.items()]
 
 
 def register(app: Dash, folder: Folder) -> None:
