@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -230,3 +231,21 @@ def test_docstrings_begin_with_a_verb_or_a_noun():
                 if isinstance(text, str) and PRONOUNS.match(text):
                     found.append(f"{file.name}:{each.lineno}: {text[:60]}")
     assert found == []
+
+
+WORDS = ("plans", "skills", "models", "shape", "data")
+"""Rooms whose classes are the words of specs and of shapes: one word has a class for training and one for data."""
+TWICE = {
+    "Pieces": "of texts and of batches, whose names are in the digest of published rows",
+    "Results": "what `lopsided.run` returns is what a recipe reads, with doors for people",
+}
+
+
+def test_one_name_is_one_class():
+    """A second class of a name, in another room, is another thing for a reader who searches for it."""
+    files = defaultdict(list)
+    for file in SOURCES:
+        for node in ast.parse(file.read_text()).body if file.parent.name not in WORDS else []:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                files[node.name].append(file)
+    assert {name for name, found in files.items() if len(found) > 1} == set(TWICE)

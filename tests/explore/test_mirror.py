@@ -7,7 +7,7 @@ import pytest
 
 import lopsided as lop
 from lopsided.explore import curves
-from lopsided.explore.runs import Placed
+from lopsided.explore.runs import PlacedArm
 from lopsided.results.stored import load
 from lopsided.store import mirror as module
 from lopsided.store.compact import compact
@@ -43,7 +43,7 @@ def test_curves_are_those_of_the_report(mirrored, spec, metric):
     results = load(store, "", "", {"arm": spec}, {"arm": 5})
     assert results is not None
     arm = results["arm"]
-    (found,) = curves.read(mirror, [Placed("arm", spec.content_hash(), spec.model_dump(mode="json"), {})], metric)
+    (found,) = curves.read(mirror, [PlacedArm("arm", spec.content_hash(), spec.model_dump(mode="json"), {})], metric)
     at = np.searchsorted(arm.steps, found.steps)
     np.testing.assert_array_equal(found.values, arm.metric(metric)[:, at])
     np.testing.assert_array_equal(found.values[:, -1], arm.final(metric))

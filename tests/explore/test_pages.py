@@ -15,7 +15,7 @@ from lopsided.core.spec import Spec
 from lopsided.explore import curves, draw, form, runs, selection
 from lopsided.explore.folder import Folder
 from lopsided.explore.pages import claims
-from lopsided.explore.verdicts import Checked, Verdicts, decided
+from lopsided.explore.verdicts import ShownClaims, Verdicts, decided
 from lopsided.stats.verdict import Claim
 from lopsided.store.parts import Store
 from lopsided.store.tables import query
@@ -90,7 +90,7 @@ def _rows(seeds, steps, distinct, values, job, complete=True):
     }  # fmt: skip
 
 
-ARM = runs.Placed("arm", "0", {}, {})
+ARM = runs.PlacedArm("arm", "0", {}, {})
 
 
 def test_members_learn_on_their_own_axis():
@@ -151,7 +151,7 @@ def test_every_published_claim_can_be_shown():
     for name in {claim["recipe"] for claim in published}:
         mine = [claim for claim in published if claim["recipe"] == name]
         needed = [claim.get("seeds_needed") for claim in mine]
-        known.recipes[name] = Checked(name, "A", "?", list(map(Claim.of_json, mine)), needed, "label")
+        known.recipes[name] = ShownClaims(name, "A", "?", list(map(Claim.of_json, mine)), needed, "label")
     shown = [
         (row, claims._kept(row, set(claims.COLOURS), claims.ALL, claims.ALL, "")[1]) for row in known.recipes.values()
     ]

@@ -33,10 +33,10 @@ def falling(seed, less=0.0):
 
 
 def test_an_accuracy_that_falls_has_not_learned():
-    arm = runs.Placed("arm", "0", {}, {})
+    arm = runs.PlacedArm("arm", "0", {}, {})
     steps = np.array([10, 20])
     values = np.array([[0.4, 0.3], [0.5, 0.2]])
-    found = curves.Curves(arm, np.arange(2), steps, steps, {}, values, np.zeros(2, bool))
+    found = curves.ArmCurves(arm, np.arange(2), steps, steps, {}, values, np.zeros(2, bool))
     assert not curves.falls([found], "test/accuracy")
     assert curves.falls([found], "test/loss")
     assert curves.falls([found], "norm/ratio")  # whose name says nothing

@@ -22,7 +22,7 @@ from lopsided.store.index import Index
 from lopsided.store.leases import FailureRecord, LeaseRecord, Leases, Owner
 from lopsided.store.parts import Store
 from lopsided.store.tables import query
-from lopsided.study.looks import Look
+from lopsided.study.looks import PlannedLook
 from lopsided.study.manifest import Manifest, recorded
 from lopsided.work.worker import run
 from tests.conftest import PARITY
@@ -34,7 +34,7 @@ KINDS = {
     "failure": FailureRecord,
     "order": orders.Order,
     "manifest": Manifest,
-    "look": Look,
+    "look": PlannedLook,
     "lock": Owner,
 }
 

@@ -20,7 +20,7 @@ from lopsided.core.registry import registered
 from lopsided.core.shapes import Classes, Tokens
 from lopsided.core.task import Task, WritesText
 from lopsided.export import export as exporting
-from lopsided.export.samples import Asked, asked_for, records
+from lopsided.export.samples import SampleRange, asked_for, records
 from lopsided.skills import Uniform
 
 pytestmark = pytest.mark.slow
@@ -134,7 +134,7 @@ class Letters(Task, WritesText):
 
 
 def test_a_task_from_outside_without_weights_and_segments():
-    found = records(Asked(Letters(), Uniform(), "random", "train", 0), 0, 100)
+    found = records(SampleRange(Letters(), Uniform(), "random", "train", 0), 0, 100)
     assert len(found) == 100
     for record in found:
         assert len(record["text"]) == 4
@@ -143,7 +143,7 @@ def test_a_task_from_outside_without_weights_and_segments():
 
 def test_a_split_without_samples_ends():
     with pytest.raises(InputError, match="rows of split train are empty"):
-        records(Asked(Letters(weight=0.0), Uniform(), "random", "train", 0), 0, 1)
+        records(SampleRange(Letters(weight=0.0), Uniform(), "random", "train", 0), 0, 1)
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])

@@ -9,7 +9,7 @@ from lopsided.advising.advice import Goal, advise, shapes_of
 from lopsided.cli import main
 from lopsided.core.errors import InputError, StoreError
 from lopsided.core.spec import Spec
-from lopsided.stats.race import Plan, race
+from lopsided.stats.race import RacePlan, race
 from lopsided.stats.times import Times
 from lopsided.store.parts import Store
 from lopsided.work.worker import run
@@ -62,7 +62,7 @@ def test_a_better_shape_is_found():
 
 def test_what_chose_does_not_judge():
     seen = []
-    plan = Plan(tuple("abcd"), ("a",))
+    plan = RacePlan(tuple("abcd"), ("a",))
     measure = by_table({name: lambda s, i=i: noise(s, i) + (i == 2) * 9 for i, name in enumerate("abcd")}, seen)
     found = race(plan, measure)
     assert (found.outcome, found.winner) == ("use", "c")
@@ -76,13 +76,13 @@ def test_what_chose_does_not_judge():
 def test_every_baseline_has_to_be_beaten():
     """Better than uniform is no reason to change what is as good."""
     scores = {"as is": lambda s: 5 + noise(s, 1), "uniform": lambda s: noise(s, 2), "new": lambda s: 5 + noise(s, 3)}
-    seen = [race(Plan(tuple(scores), ("as is", "uniform")), by_table(scores)).outcome]
+    seen = [race(RacePlan(tuple(scores), ("as is", "uniform")), by_table(scores)).outcome]
     assert "use" not in seen
 
 
 def test_uniform_data_may_be_better_than_what_is_in_use():
     scores = {"as is": noise, "uniform": lambda s: 9 + noise(s, 1), "new": lambda s: noise(s, 2)}
-    found = race(Plan(tuple(scores), ("as is", "uniform")), by_table(scores))
+    found = race(RacePlan(tuple(scores), ("as is", "uniform")), by_table(scores))
     assert (found.outcome, found.winner, list(found.against)) == ("use", "uniform", ["as is"])
 
 
@@ -90,7 +90,7 @@ def test_what_is_certainly_worse_is_not_advised():
     """Undecided against uniform data, but certainly better than what is in use: that is not what to train with."""
     lucky = lambda s: 9 + noise(s, 1) + (s < 6) + 0.01 * (-1) ** s  # noqa: E731 - ahead in the screening alone
     scores = {"as is": noise, "uniform": lambda s: 9 + noise(s, 1), "new": lucky}
-    found = race(Plan(tuple(scores), ("as is", "uniform")), by_table(scores))
+    found = race(RacePlan(tuple(scores), ("as is", "uniform")), by_table(scores))
     assert found.winner == "new"
     assert found.outcome != "use"
     assert found.against["as is"].verdict == "holds"
@@ -99,7 +99,7 @@ def test_what_is_certainly_worse_is_not_advised():
 
 def test_what_is_in_use_is_kept_without_a_test_if_it_wins_the_screening():
     scores = {"uniform": lambda s: 9 + noise(s), "new": noise}
-    found = race(Plan(tuple(scores), ("uniform",)), by_table(scores))
+    found = race(RacePlan(tuple(scores), ("uniform",)), by_table(scores))
     assert (found.outcome, found.winner, found.against, found.seeds) == ("keep", "uniform", {}, 0)
 
 
@@ -109,7 +109,7 @@ def test_members_that_never_learn_count():
         soon = Times(np.full(len(seeds), 10.0) + np.array([0.1 * noise(s) for s in seeds]), ~never)
         return {name: soon if name == "new" else Times(np.full(len(seeds), 90.0), never) for name in names}
 
-    found = race(Plan(("uniform", "new"), ("uniform",)), measure)
+    found = race(RacePlan(("uniform", "new"), ("uniform",)), measure)
     assert (found.outcome, found.winner) == ("use", "new")
 
 

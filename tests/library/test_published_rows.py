@@ -15,9 +15,14 @@ from lopsided.study.targets import find
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "results").glob("*.parquet"))
+LARGE = 500_000
+"""Bytes. A larger file takes five seconds or more; twenty are smaller."""
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "file",
+    [pytest.param(file, marks=[pytest.mark.slow] * (file.stat().st_size > LARGE), id=file.stem) for file in FILES],
+)
 def test_every_verdict_comes_out_again(file, tmp_path):
     store = unpack(file, tmp_path)
     found = claims_of(find(file.stem), recorded(store), store).claims

@@ -25,7 +25,7 @@ from lopsided.study.looks import in_hand, judged_of
 from lopsided.study.recipe_run import RecipeRun
 from lopsided.study.reports import write_report
 from lopsided.study.targets import find, plain_arms, plain_curves
-from lopsided.study.until_decided import Plan, looked, read, replay, until_decided
+from lopsided.study.until_decided import LookPlan, looked, read, replay, until_decided
 from lopsided.work.done import Request
 from lopsided.work.worker import train
 from tests.library.small import small_recipe, spec
@@ -369,7 +369,7 @@ def test_check_says_that_a_plan_was_passed_over(tmp_path, capsys):
             recipe="norm-growth", scale="laptop", seeds=1, overrides=(), arms=arms, job_size=None, jobs=()
         ),
     )
-    plan = Plan(first=1, arms=(), others=(), at_edges=(), best=(), claims=("another",), looks=LOOKS, arms_hash="")
+    plan = LookPlan(first=1, arms=(), others=(), at_edges=(), best=(), claims=("another",), looks=LOOKS, arms_hash="")
     (tmp_path / "plans").mkdir()
     (tmp_path / "plans" / "norm-growth-laptop.json").write_text(plan.model_dump_json())
     with pytest.raises(SystemExit):

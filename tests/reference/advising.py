@@ -21,7 +21,7 @@ from lopsided.core.spec import Spec
 from lopsided.recipes._frequency import UNIFORM
 from lopsided.recipes.state_tracking import spec as tracking
 from lopsided.results.stored import load
-from lopsided.stats.race import SCREENING, Advice, Plan, race
+from lopsided.stats.race import SCREENING, Advice, RacePlan, race
 from lopsided.stats.times import Times
 from lopsided.store.parts import Store
 from lopsided.work.worker import run
@@ -105,7 +105,7 @@ def rates(effect: float, correlation: float, races: int) -> Counter[str]:
                     }
             return {name: np.array([known[seed][name] for seed in seeds]) for name in names}
 
-        advice = race(Plan(SHAPES, ("uniform",)), measure)
+        advice = race(RacePlan(SHAPES, ("uniform",)), measure)
         found[advice.outcome] += 1
         found["right"] += advice.outcome == "use" and advice.winner == BEST
         found["runs"] += advice.runs
@@ -154,7 +154,7 @@ def on_task(data: dict, goal: Goal) -> dict:
         said, runs = Counter[str](), []
         for i in range(RACES):
             measure = lambda names, seeds, i=i: members.times(names, [1000 * (i + 1) + s for s in seeds])  # noqa: E731
-            advice = race(Plan(tuple(shapes), ("uniform",)), measure)
+            advice = race(RacePlan(tuple(shapes), ("uniform",)), measure)
             said[spoken(advice)] += 1
             runs.append(advice.runs)
     return judged(said, medians, runs, len(shapes) * EXHAUSTIVE)
@@ -168,7 +168,7 @@ def from_pool(spec: Spec, goal: Goal, folder: str) -> dict:
     for _ in range(FROM_POOL):
         order = random.permutation(POOL)
         measure = lambda names, seeds, order=order: {name: some(every[name], order[list(seeds)]) for name in names}  # noqa: E731
-        advice = race(Plan(tuple(shapes), ("uniform",), looks=SHORT), measure)
+        advice = race(RacePlan(tuple(shapes), ("uniform",), looks=SHORT), measure)
         said[spoken(advice)] += 1
         runs.append(advice.runs)
     return judged(said, {name: each.median for name, each in every.items()}, runs, len(shapes) * POOL)
@@ -176,7 +176,7 @@ def from_pool(spec: Spec, goal: Goal, folder: str) -> dict:
 
 def equal(data: dict, goal: Goal) -> dict:
     """Races between shapes that are all uniform, each with members of its own: how often one is recommended."""
-    random, needed = np.random.default_rng(0), sum(SCREENING) + Plan(("a", "b"), ("a",)).looks[-1]
+    random, needed = np.random.default_rng(0), sum(SCREENING) + RacePlan(("a", "b"), ("a",)).looks[-1]
     names = ("uniform", *(f"uniform again {i}" for i in range(1, EQUAL_SHAPES)))
     with tempfile.TemporaryDirectory() as folder:
         times = Members({"uniform": Spec.parse(data)}, goal, folder).times(("uniform",), range(EQUAL_MEMBERS))[
@@ -188,7 +188,7 @@ def equal(data: dict, goal: Goal) -> dict:
         measure = lambda asked, seeds, drawn=drawn: {  # noqa: E731
             name: some(times, drawn[names.index(name)][list(seeds)]) for name in asked
         }
-        said[race(Plan(names, ("uniform",)), measure).outcome] += 1
+        said[race(RacePlan(names, ("uniform",)), measure).outcome] += 1
     return {"never learn": float(times.censored.mean()), "recommended": said["use"] / said.total()}
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from lopsided.core.errors import InputError, StoreError
 from lopsided.results.stored import load
-from lopsided.store.parts import Part, Store, job_name
+from lopsided.store.parts import Store, StoredPart, job_name
 from lopsided.store.rows import COLUMNS, no_rows, write_rows
 from lopsided.store.tables import connect
 from lopsided.work.worker import run
@@ -30,7 +30,9 @@ def fake_rows(spec=A, seed=0, step=10, value=1.0):
 
 def fake_part(step=10, final=True, members=((A, 0),), start=0, parent="", token="0"):
     made = {"finished": "", "device": "", "software": {}}
-    return Part(job_name(members), start, step, final, 0.0, tuple(members), {A: SPEC}, made, "code", parent, token)
+    return StoredPart(
+        job_name(members), start, step, final, 0.0, tuple(members), {A: SPEC}, made, "code", parent, token
+    )
 
 
 def test_members_are_complete_only_with_their_last_part(tmp_path):

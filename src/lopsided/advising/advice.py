@@ -29,7 +29,7 @@ from lopsided.results.stored import load
 from lopsided.shape.candidates import GROWING, PHASES, SMALLEST, UNIFORM, growing, laws
 from lopsided.shape.in_spec import spec_fields
 from lopsided.shape.laws import PowerLaw
-from lopsided.stats.race import SCREENING, Advice, Found, Plan, mean_ranks, planned, race
+from lopsided.stats.race import SCREENING, Advice, Found, RacePlan, mean_ranks, planned, race
 from lopsided.stats.times import Times, falls
 from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
@@ -109,11 +109,11 @@ def shapes_of(spec: Spec) -> dict[str, Spec]:
 
 
 @dataclass(frozen=True)
-class Advised:
+class AdvisedSpecs:
     """A finished race, and the specs in it."""
 
     advice: Advice
-    plan: Plan
+    plan: RacePlan
     specs: Mapping[str, Spec]
     seconds: float
     """Computing time of its shapes on its seeds."""
@@ -141,7 +141,7 @@ def advise(
     stop: threading.Event | None = None,
     execution: Execution = DEFAULT,
     runner: Runner = train,
-) -> Advised:
+) -> AdvisedSpecs:
     """Race the shapes of a spec. `budget` in seconds of computing decides how many fresh seeds the test may take;
     `rates` are factors of the learning rate, of which every shape gets its best one on screening seeds. Raises
     `InputError` if the budget is too small for a test, `Stopped` when `stop` is set."""
@@ -170,10 +170,10 @@ def advise(
     told(describe(plan, each))
     advice = race(plan, measure, told)
     used = _seconds([*chosen.values(), *candidates.values()], range(plan.first + advice.seeds), store)
-    return Advised(advice, plan, chosen, used, scores, spec.until)
+    return AdvisedSpecs(advice, plan, chosen, used, scores, spec.until)
 
 
-def curves(found: Advised, store: Store, goal: Goal) -> Panel:
+def curves(found: AdvisedSpecs, store: Store, goal: Goal) -> Panel:
     """The goal's metric of every shape against samples, over all of its seeds."""
     from lopsided.figures import panels
 
@@ -183,7 +183,7 @@ def curves(found: Advised, store: Store, goal: Goal) -> Panel:
     return panels.curves(results, goal.metric, "samples", "Learning curves")
 
 
-def describe(plan: Plan, each: float) -> str:
+def describe(plan: RacePlan, each: float) -> str:
     """One line: what a race will train, how long that takes, and how large an effect it can find."""
     least, most = plan.runs
     return (
@@ -242,7 +242,7 @@ def _planned(
     each: float,
     budget: float | None,
     told: Callable[[str], None],
-) -> Plan:
+) -> RacePlan:
     """The plan that the folder holds for this question, or a new one, written before its test starts."""
     file, baselines = _file(store, spec, goal), tuple(name for name in (AS_IS, UNIFORM) if name in chosen)
     arms = {name: each.content_hash() for name, each in chosen.items()}
@@ -256,7 +256,7 @@ def _planned(
             raise StoreError(f"{file}: was made for other shapes or learning rates; remove it to plan anew")
         if budget is not None:
             told(keeps(looks))
-        return Plan(tuple(chosen), baselines, looks=looks)
+        return RacePlan(tuple(chosen), baselines, looks=looks)
     plan = planned(tuple(chosen), baselines, each, budget)
     folder_in(store.root, file.parent.name)
     replace_text(file, json.dumps({"arms": arms, "looks": plan.looks}, indent=1))

@@ -15,7 +15,7 @@ from lopsided.core.errors import InputError, StoreError
 from lopsided.core.json_text import parsed
 from lopsided.core.live_code import ADDRESS
 from lopsided.report.advice import keeps, words
-from lopsided.stats.race import SCREENING, Advice, Plan, planned, race
+from lopsided.stats.race import SCREENING, Advice, RacePlan, planned, race
 
 FAILED = -float("inf")
 """The score of a run that diverged or raised an error."""
@@ -24,7 +24,7 @@ FAILED = -float("inf")
 class Advised:
     """A finished race. Printed, it is a recommendation in plain words."""
 
-    def __init__(self, advice: Advice, plan: Plan, scores: Mapping[str, Mapping[int, float]]):
+    def __init__(self, advice: Advice, plan: RacePlan, scores: Mapping[str, Mapping[int, float]]):
         self.advice, self.plan = advice, plan
         self.scores = scores
         """By shape and seed."""
@@ -136,13 +136,13 @@ class _Scores:
                     self._run(name, seed)
         return {name: np.array([self.scores[name][seed] for seed in seeds]) for name in names}
 
-    def planned(self, baselines: tuple[str, ...], each: float, budget: float | None) -> Plan:
+    def planned(self, baselines: tuple[str, ...], each: float, budget: float | None) -> RacePlan:
         """The plan that the file holds, or a new one, written before its test starts: whoever may choose the number of
         looks after a look has more than one chance."""
         if self.looks:
             if budget is not None:
                 self.told(keeps(self.looks))
-            return Plan(tuple(self.shapes), baselines, looks=self.looks)
+            return RacePlan(tuple(self.shapes), baselines, looks=self.looks)
         plan = planned(tuple(self.shapes), baselines, each, budget)
         self.looks = plan.looks
         self._write({"looks": list(plan.looks)})

@@ -25,7 +25,7 @@ SAID = 8
 
 
 @dataclass(frozen=True)
-class Question:
+class RaceQuestion:
     """What a race of somebody's own training needs."""
 
     train: Callable[[Any, int], Any]
@@ -41,7 +41,7 @@ class Question:
     """Branches of "Should I shape my data?" that these data are in, and what says so."""
 
 
-def from_program(path: Path) -> tuple[Spec] | Question:
+def from_program(path: Path) -> tuple[Spec] | RaceQuestion:
     """What a Python file asks: it defines `spec`, or `train(shape, seed)` and `shapes` by name (and `baselines`, if
     they are not "uniform" or the first shape)."""
     module = vars(program(path, "program"))
@@ -58,10 +58,10 @@ def from_program(path: Path) -> tuple[Spec] | Question:
     _require_two(train, path, "train(shape, seed)")
     code = {str(name): repr(shape) for name, shape in shapes.items()}
     digest = _digest(path.read_bytes(), code, function_digest(train))
-    return Question(train, dict(shapes), baselines, code, digest)
+    return RaceQuestion(train, dict(shapes), baselines, code, digest)
 
 
-def from_table(table: Path, path: Path, skill: str | None, samples: int, text: str | None = None) -> Question:
+def from_table(table: Path, path: Path, skill: str | None, samples: int, text: str | None = None) -> RaceQuestion:
     """Shapes of the rows of a table, for the `train(stream, seed)` that a Python file defines. Skills are those that a
     column names, or those that are found in a column of texts."""
     groups, data = _read(table, skill) if text is None else _found(table, text)
@@ -76,7 +76,7 @@ def from_table(table: Path, path: Path, skill: str | None, samples: int, text: s
     code = {name: f"ld.Stream({given}, {_pasted(shape)}, {samples}){said}" for name, shape in shapes.items()}
     with table.open("rb") as file:
         rows = hashlib.file_digest(file, "sha256").hexdigest()
-    return Question(
+    return RaceQuestion(
         lambda shape, seed: train(Stream(groups, shape, samples, seed=seed), seed),
         shapes,
         tuple(name for name in ("as is", "uniform") if name in shapes),

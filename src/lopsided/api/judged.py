@@ -29,7 +29,7 @@ class Question(NamedTuple):
     looks: tuple[int, ...] = ()
 
 
-class Judged(NamedTuple):
+class Answers(NamedTuple):
     """Answers: `data` is what the command prints as JSON, `verdicts` by arm."""
 
     data: dict[str, Any]
@@ -49,7 +49,7 @@ def metric_of(runs: Runs, asked: str | None, swept: Sequence[str] = ()) -> str:
     return names[0]
 
 
-def judged(runs: Runs, asked: Question) -> Judged:
+def judged(runs: Runs, asked: Question) -> Answers:
     """Judge runs. Raises `InputError` for arms that are not there, and for questions that do not fit the runs."""
     metric, at, axis = asked.metric, asked.at, asked.axis
     having = {run.arm for run in runs.all if metric in run.metrics}
@@ -84,7 +84,7 @@ def judged(runs: Runs, asked: Question) -> Judged:
         data["tasks"] = tasks
         if at is not None:
             data["profile"] = runs.profile(metric, at, axis).scores
-    return Judged(data, verdicts)
+    return Answers(data, verdicts)
 
 
 def _verdicts(runs: Runs, asked: Question, baseline: str) -> dict[str, Verdict]:

@@ -19,7 +19,7 @@ SHARES = (0.25, 0.5, 1.0, 2.0)
 """Differences that are shown, in standard deviations of the runs."""
 
 
-class Plan(NamedTuple):
+class RunsNeeded(NamedTuple):
     """How many runs of each side find an effect with a probability of `power`."""
 
     effect: float
@@ -74,7 +74,7 @@ def plan(
     falling: bool | None = None,
     power: float = 0.8,
     diverged: Literal["nan"] | None = None,
-) -> Plan:
+) -> RunsNeeded:
     """Say how many runs an effect will take, from a few runs of what is in use.
 
     `pilot`: (M, T) curves, `Curves`, or `runs.curves(arm, metric)`, three runs or more. With a goal `at`, `effect` is a
@@ -105,7 +105,7 @@ def plan(
     wanted = float(np.log(effect)) if ratio else effect
     runs = runs_for(wanted, spread, paired, power)
     effects = [float(np.log(e)) for e in EFFECTS] if ratio else [share * (spread or 1.0) for share in SHARES]
-    return Plan(
+    return RunsNeeded(
         effect=effect,
         runs=runs,
         at_most=runs_for(wanted, upper_spread(spread, len(each) - 1), paired, power),

@@ -14,10 +14,10 @@ from lopsided.api.folders import folders_of, settings_alone
 from lopsided.api.runs import Runs, named
 from lopsided.core.errors import InputError
 from lopsided.logs import csv_files, json_files, mlflow_files, tensorboard_files, text_files, trackio_files, wandb_files
-from lopsided.logs.asked import ARMS, PLACES, SEEDS, STEPS, Asked, Log, Where, parts_of, place
+from lopsided.logs.asked import ARMS, PLACES, SEEDS, STEPS, Log, ReadArguments, Where, parts_of, place
 from lopsided.logs.run import Run
 
-Reader = Callable[[Path, Asked, list[str]], list[Log]]
+Reader = Callable[[Path, ReadArguments, list[str]], list[Log]]
 NAMES: Mapping[str, Reader] = {
     "trainer_state.json": json_files.read_trainer,
     "*tfevents*": tensorboard_files.read,
@@ -71,7 +71,7 @@ def read(
     note: arms by path, seeds by path
     note: 4 files: steps from 'step'
     """
-    asked = Asked(arm, seed, run, step, seconds, task, pattern)
+    asked = ReadArguments(arm, seed, run, step, seconds, task, pattern)
     notes: list[str] = []
     logs = [log for path in _files(paths, pattern is not None) for log in _read(path, asked, notes)]
     if not logs:
@@ -82,7 +82,7 @@ def read(
     return replace(named(runs, [*said, *_together(notes)], settings), ends=ends, falling=falling)
 
 
-def _read(path: Path, asked: Asked, notes: list[str]) -> list[Log]:
+def _read(path: Path, asked: ReadArguments, notes: list[str]) -> list[Log]:
     if path.is_dir():
         return mlflow_files.read(path, asked, notes)
     if asked.pattern is not None:
@@ -163,7 +163,7 @@ def _unit(log: Log) -> str:
     return "steps" if log.counts in ("", *STEPS) else log.counts
 
 
-def _placed(logs: list[Log], asked: Asked) -> tuple[list[Run], list[str], list[str]]:
+def _placed(logs: list[Log], asked: ReadArguments) -> tuple[list[Run], list[str], list[str]]:
     """Runs with their arms and seeds, how those were found, and which settings the template of the path names."""
     for what, where in (("arm", asked.arm), ("seed", asked.seed), ("task", asked.task)):
         if isinstance(where, str) and "{" in where and f"{{{what}}}" not in where:
@@ -206,7 +206,7 @@ def _named(config: Mapping[str, Any], names: Iterable[str]) -> Any:
     return next((value for name in names for key, value in config.items() if key.rpartition(".")[2] == name), None)
 
 
-def _differing(logs: list[Log], asked: Asked) -> list[str]:
+def _differing(logs: list[Log], asked: ReadArguments) -> list[str]:
     """Settings of the configuration that are not the same for all runs; seeds, tasks and names are none."""
     keys = list(dict.fromkeys(key for log in logs for key in log.config))
     names = {"run", "run_id", "run_name", "Name", "name", *SEEDS, asked.seed, asked.task}

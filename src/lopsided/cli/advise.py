@@ -14,7 +14,7 @@ from lopsided.report.as_json import print_json
 
 if TYPE_CHECKING:
     from lopsided.advising.advice import Goal
-    from lopsided.advising.questions import Question
+    from lopsided.advising.questions import RaceQuestion
     from lopsided.core.spec import Spec
 
 
@@ -82,7 +82,7 @@ def advise(
 
 def _asked(
     what: Path, train: Path | None, skill: str | None, text: str | None, samples: int | None
-) -> tuple[Spec] | Question:
+) -> tuple[Spec] | RaceQuestion:
     """The spec, or what a race of somebody's own training needs."""
     from lopsided.advising.questions import from_program, from_table
     from lopsided.discovery.tables import READERS
@@ -144,7 +144,7 @@ def _of_spec(
     _told(found, last, data, page, as_json)
 
 
-def _of_training(file: Path, question: Question, seconds: float | None, out: Path, as_json: bool) -> None:
+def _of_training(file: Path, question: RaceQuestion, seconds: float | None, out: Path, as_json: bool) -> None:
     from lopsided.advising.any_training import advise
     from lopsided.advising.branches import BRANCHES
     from lopsided.report.race_page import write_race

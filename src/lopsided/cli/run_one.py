@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lopsided.core.execution import Execution
     from lopsided.report.live import Display
     from lopsided.store.parts import Store
-    from lopsided.study.checking import Found
+    from lopsided.study.checking import FoundRun
     from lopsided.study.recipe_run import RecipeRun
     from lopsided.work.done import Done, Runner
 
@@ -123,7 +123,7 @@ def _watched(
                 raise
 
 
-def _say_mixed(found: Found, store: Store) -> None:
+def _say_mixed(found: FoundRun, store: Store) -> None:
     """Say on stderr if rows are of several versions of the code. (Claims say so themselves.)"""
     from lopsided.study.own_code import mixed_text
 

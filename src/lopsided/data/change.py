@@ -32,7 +32,7 @@ def go_on(old: Segment, settings: Settings) -> Segment:
     return Segment(settings, old.seed, False, number, start)
 
 
-class Change(NamedTuple):
+class ChangedData(NamedTuple):
     """Old data against new: N, C of the old, N', C' of the new."""
 
     groups: Groups | int
@@ -43,10 +43,10 @@ class Change(NamedTuple):
     members: Members
 
 
-def _change(old: Segment, settings: Settings, stands: Standing) -> Change:
+def _change(old: Segment, settings: Settings, stands: Standing) -> ChangedData:
     groups = settings.groups
     if settings.same is None and (groups is old.groups or (isinstance(groups, int) and groups == old.groups)):
-        return Change(groups, None, np.arange(old.cells), stands.epochs.members)
+        return ChangedData(groups, None, np.arange(old.cells), stands.epochs.members)
     n = groups if isinstance(groups, int) else groups.n_examples
     n_before = len(stands.epochs.members.example)
     was = np.arange(n) if settings.same is None else _indices(settings.same, n, n_before)
@@ -56,7 +56,7 @@ def _change(old: Segment, settings: Settings, stands: Standing) -> Change:
     else:
         number = {int(word): i for i, word in enumerate(old.groups.ident)}
         of = np.array([number.get(int(word), -1) for word in groups.ident])
-    return Change(groups, was, of, _members(groups, old.seed))
+    return ChangedData(groups, was, of, _members(groups, old.seed))
 
 
 def _indices(same: object, n: int, n_before: int) -> np.ndarray:
@@ -81,13 +81,13 @@ def _members(groups: Groups | int, seed: int) -> Members:
     return Members(order, np.array([0, groups]))
 
 
-def _carried(stands: Standing, change: Change) -> Carried:
+def _carried(stands: Standing, change: ChangedData) -> Carried:
     known = change.of >= 0
     level, turns = (np.where(known, x[change.of], 0) for x in stands.carried)
     return Carried(level.astype(float), turns.astype(np.int64))
 
 
-def _visits(stands: Standing, change: Change) -> np.ndarray | None:
+def _visits(stands: Standing, change: ChangedData) -> np.ndarray | None:
     if stands.visits is None or change.was is None:
         return stands.visits
     return np.where(change.was >= 0, stands.visits[change.was], 0)
@@ -100,7 +100,7 @@ def moved(values: np.ndarray, settings: Settings) -> np.ndarray:
     return np.where((was >= 0) & (was < len(values)), values[np.clip(was, 0, len(values) - 1)], 0)
 
 
-def _epochs(old: Segment, stands: Standing, change: Change, subset: np.ndarray, number: int) -> Epochs:
+def _epochs(old: Segment, stands: Standing, change: ChangedData, subset: np.ndarray, number: int) -> Epochs:
     """Epochs of the first phase of the new segment; `subset` (C',) examples that are drawn from."""
     epochs, turns = stands.epochs, stands.carried.turns
     if change.was is None and (subset == epochs.size).all():
@@ -129,7 +129,7 @@ def _epochs(old: Segment, stands: Standing, change: Change, subset: np.ndarray, 
     )
 
 
-def _kept(epochs: Epochs, change: Change, old: Segment) -> np.ndarray:
+def _kept(epochs: Epochs, change: ChangedData, old: Segment) -> np.ndarray:
     """(C',) whether a cell has the examples that it had, in the order that it had."""
     if change.was is None:
         return np.ones(len(change.of), bool)

@@ -20,7 +20,7 @@ CLOSE = 1e-6
 """Difference of frequencies, summed over skills, at which a fit ends: a million draws could not show it."""
 
 
-class Schedule(NamedTuple):
+class Stages(NamedTuple):
     """S stages, C cells."""
 
     start: np.ndarray  # (S,) first position of each stage
@@ -45,7 +45,7 @@ class Schedule(NamedTuple):
         return np.diff(np.append(self.start, self.total)).astype(float)
 
 
-def schedule(groups: Groups | int, shape: Shape, total: int, seed: int, cap: float | None) -> Schedule:
+def schedule(groups: Groups | int, shape: Shape, total: int, seed: int, cap: float | None) -> Stages:
     """Raises `InputError` for a shape that leaves nothing to draw, or a cap that cannot be met."""
     edges = np.array(sorted({float(e) for e in shape.edges()}))
     rounded = np.round(edges * total).astype(np.int64)
@@ -67,7 +67,7 @@ def schedule(groups: Groups | int, shape: Shape, total: int, seed: int, cap: flo
     phase_start = np.array([start[phase == p][0] for p in phase])
     base = np.zeros_like(weight)
     np.cumsum(length[:-1, None] * weight[:-1], 0, out=base[1:])
-    return Schedule(start, begin, end, weight, subset, phase, phase_start, base, total)
+    return Stages(start, begin, end, weight, subset, phase, phase_start, base, total)
 
 
 def _weights(groups: Groups | int, shape: Shape, begins: np.ndarray, ends: np.ndarray, seed: int) -> np.ndarray:

@@ -11,7 +11,7 @@ from lopsided.data.caps import room_of
 from lopsided.data.epochs import Epochs, OneCell
 from lopsided.data.groups import Groups
 from lopsided.data.recent import Recent
-from lopsided.data.schedule import Schedule, schedule
+from lopsided.data.schedule import Stages, schedule
 from lopsided.data.turns import KEPT, KEPT_EXAMPLES, Carried, Turns
 from lopsided.data.words import U, below, bits, key, unit
 from lopsided.shape.shape import Shape
@@ -51,7 +51,7 @@ class Segment:
         self.settings, self.seed, self.replacement, self.number = settings, seed, replacement, number
         self.groups, self.start = groups, start
         self.cells = groups.n_cells if isinstance(groups, Groups) else 1
-        self.schedule: Schedule = schedule(groups, shape, total - begin, seed, cap)
+        self.schedule: Stages = schedule(groups, shape, total - begin, seed, cap)
         self._turns: Turns | None = None
         if self.cells > 1 and not replacement:
             self._turns = self._limited(cap)

@@ -18,7 +18,7 @@ from lopsided.data.change import go_on, moved
 from lopsided.data.groups import Groups
 from lopsided.data.permutation import LARGEST
 from lopsided.data.recent import Recent
-from lopsided.data.schedule import Schedule
+from lopsided.data.schedule import Stages
 from lopsided.data.segment import Segment, Settings
 from lopsided.data.words import bits, key
 from lopsided.shape.shape import Shape, as_shape
@@ -152,7 +152,7 @@ class Stream:
         return self.groups if isinstance(self.groups, int) else self.groups.n_examples
 
     @property
-    def schedule(self) -> Schedule:
+    def schedule(self) -> Stages:
         """The shape as stages; after a change, of what comes last."""
         return self.segments[-1].schedule
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lopsided.data.recent import Recent
-from lopsided.data.schedule import Schedule
+from lopsided.data.schedule import Stages
 from lopsided.data.words import CHUNK, ODD, U, finish, unit
 
 BLOCK = 1 << 14
@@ -38,7 +38,7 @@ class Carried(NamedTuple):
         return cls(np.zeros(cells), np.zeros(cells, np.int64))
 
 
-class Block(NamedTuple):
+class TurnBlock(NamedTuple):
     """The turns of consecutive positions, n of them, by cell: what reads a cell's numbers is fast in this order."""
 
     phase: int
@@ -56,7 +56,7 @@ class Turns:
     """Turns of C > 1 cells by a schedule. `salts`: (C,) uint64, a random word of each cell; `room`: (P, C), most turns
     of each cell in each phase, or None."""
 
-    def __init__(self, schedule: Schedule, salts: np.ndarray, carried: Carried, room: np.ndarray | None = None):
+    def __init__(self, schedule: Stages, salts: np.ndarray, carried: Carried, room: np.ndarray | None = None):
         self.schedule, self.salts, self.carried, self.room = schedule, salts, carried, room
         cells = schedule.weight.shape[1]
         self.length = max(BLOCK, 2 * cells)
@@ -168,7 +168,7 @@ class Turns:
             b, first = b + 1, after
         return b, first
 
-    def block(self, b: int) -> Block:
+    def block(self, b: int) -> TurnBlock:
         """The turns of block b."""
         phase, begin, end = self._phase(b), self.edge(b), self.edge(b + 1)
         stage = int(np.searchsorted(self._first, b, side="right")) - 1
@@ -188,7 +188,7 @@ class Turns:
         time -= level[cell]
         time *= pace[cell]
         np.clip(time, 0, end - begin, out=time)
-        return Block(phase, cell, turn, time, _order(time, end - begin))
+        return TurnBlock(phase, cell, turn, time, _order(time, end - begin))
 
 
 def _order(time: np.ndarray, length: float) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 from lopsided.core.errors import InputError
 from lopsided.data.describe import exponent
 from lopsided.discovery.stability import ABOVE_CHANCE, SAMPLE, STABLE, Agreement, Tree, agreements, chosen
-from lopsided.discovery.texts import Points, Texts, embedded, looked_through, of_embeddings, of_texts
+from lopsided.discovery.texts import TextSource, UnitVectors, embedded, looked_through, of_embeddings, of_texts
 
 EXAMPLES = 3
 """Rows shown of each skill."""
@@ -236,7 +236,7 @@ def _without(found: Discovered, told: np.ndarray) -> Discovered:
     return found._replace(skills=tuple(skills), **counted)
 
 
-def _terms(texts: Texts, seed: int) -> dict[str, Any]:
+def _terms(texts: TextSource, seed: int) -> dict[str, Any]:
     try:
         found = of_texts(texts, seed)
     except InputError:  # they share no words; embeddings tell them apart all the same
@@ -244,7 +244,7 @@ def _terms(texts: Texts, seed: int) -> dict[str, Any]:
     return {"terms": found.terms, "fitted": found.fitted}
 
 
-def _clustered(points: Points, k: int, stability: tuple[Agreement, ...], duplicates: int, seed: int) -> Discovered:
+def _clustered(points: UnitVectors, k: int, stability: tuple[Agreement, ...], duplicates: int, seed: int) -> Discovered:
     told = np.flatnonzero(points.vectors.any(1))
     sample = told[np.random.default_rng(seed).permutation(len(told))[: 2 * SAMPLE]]
     centres = Tree(points.vectors[np.sort(sample)]).centres(k)
@@ -283,7 +283,7 @@ def _nearest(vectors: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.n
     return places[:, 0], places[:, -1], distances[:, 0], distances[:, -1]
 
 
-def _map(points: Points) -> np.ndarray:
+def _map(points: UnitVectors) -> np.ndarray:
     """(N, 2) the two strongest directions of the centred points."""
     mean = points.vectors.mean(0)
     sample = points.vectors[:: max(1, len(points.vectors) // 20_000)] - mean

@@ -27,7 +27,7 @@ COMMON = 0.4
 
 
 @dataclass(frozen=True)
-class Texts:
+class TextSource:
     """Texts that are read as often as needed, and what a first look through them found."""
 
     source: Iterable[str]
@@ -40,7 +40,7 @@ class Texts:
         return iter(self.source)
 
 
-class Points(NamedTuple):
+class UnitVectors(NamedTuple):
     """N texts or embeddings as unit vectors."""
 
     vectors: np.ndarray
@@ -60,7 +60,7 @@ def sklearn() -> Any:
     return sklearn
 
 
-def looked_through(texts: Iterable[str]) -> Texts:
+def looked_through(texts: Iterable[str]) -> TextSource:
     """The texts, counted. Raises `InputError` for what is no text, for empty ones alone, and for what can be read only
     once."""
     if iter(texts) is texts:
@@ -76,7 +76,7 @@ def looked_through(texts: Iterable[str]) -> Texts:
         number, empty = number + 1, empty and not text.strip()
     if empty:
         raise InputError("texts: all of them are empty")
-    return Texts(texts, number, len(seen) - len(np.unique(np.frombuffer(seen, np.int64))))
+    return TextSource(texts, number, len(seen) - len(np.unique(np.frombuffer(seen, np.int64))))
 
 
 def _silent(table: Any) -> float:
@@ -84,7 +84,7 @@ def _silent(table: Any) -> float:
     return float((np.diff(table.indptr) == 0).mean())
 
 
-def of_texts(texts: Texts, seed: int) -> Points:
+def of_texts(texts: TextSource, seed: int) -> UnitVectors:
     """Raises `InputError` where the texts have no terms to tell them apart."""
     sklearn()
     from sklearn.decomposition import TruncatedSVD
@@ -133,14 +133,14 @@ def of_texts(texts: Texts, seed: int) -> Points:
         return found
 
     vectors: Any = normalize(np.concatenate(parts), copy=False)
-    return Points(vectors, terms, rows)
+    return UnitVectors(vectors, terms, rows)
 
 
 TOLD = 5
 """Terms by which a skill is named."""
 
 
-def of_embeddings(vectors: Any) -> Points:
+def of_embeddings(vectors: Any) -> UnitVectors:
     """Raises `InputError` for what is no table of finite numbers."""
     sklearn()
     found = np.asarray(vectors)
@@ -151,7 +151,7 @@ def of_embeddings(vectors: Any) -> Points:
         raise InputError(f"embeddings: row {int(np.argmax(bad)):,} holds NaN or infinity ({bad.sum():,} rows do)")
     found = found.astype(np.float32 if found.dtype.itemsize <= 4 else np.float64)  # squares of float16 overflow
     length = np.linalg.norm(found, axis=1, keepdims=True)
-    return Points((found / np.where(length > 0, length, 1)).astype(np.float32))
+    return UnitVectors((found / np.where(length > 0, length, 1)).astype(np.float32))
 
 
 def embedded(texts: Iterable[str], model: Callable[[Sequence[str]], Any]) -> np.ndarray:

@@ -31,7 +31,7 @@ from lopsided.store.files import replace_text
 from lopsided.store.leases import LOG, Leases
 from lopsided.store.parts import Store
 from lopsided.store.paths import folder_in
-from lopsided.store.records import Record, Seed, owned
+from lopsided.store.records import Seed, StrictRecord, owned
 from lopsided.store.survey import MemberId
 from lopsided.study.targets import find
 from lopsided.work.jobs import wanted_members
@@ -46,7 +46,7 @@ LOOK_SECONDS = 0.5
 """Pause between looks at the folder."""
 
 
-class Order(Record):
+class Order(StrictRecord):
     """What is wanted. Orders of this user, or of root, are carried out: a target may be a file that is executed."""
 
     target: Annotated[str, Field(max_length=4096)]

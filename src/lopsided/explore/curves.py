@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lopsided.explore.runs import Placed, text_of
+from lopsided.explore.runs import PlacedArm, text_of
 from lopsided.stats.times import Times, falls_by_name, median, time_to_learn
 from lopsided.store.mirror import Mirror
 
@@ -27,10 +27,10 @@ AXES = {
 
 
 @dataclass(frozen=True)
-class Curves:
+class ArmCurves:
     """One arm: M members, T evaluations."""
 
-    arm: Placed
+    arm: PlacedArm
     seeds: np.ndarray  # (M,)
     steps: np.ndarray  # (T,)
     samples: np.ndarray  # (T,)
@@ -59,7 +59,7 @@ def _quiet(function: Callable[..., np.ndarray], values: np.ndarray) -> np.ndarra
         return function(values, 0)
 
 
-def read(mirror: Mirror, arms: Sequence[Placed], metric: str, ended: bool = True) -> list[Curves]:
+def read(mirror: Mirror, arms: Sequence[PlacedArm], metric: str, ended: bool = True) -> list[ArmCurves]:
     """The curves of those arms that have rows; `ended`: of members that have reached their end."""
     found = mirror.rows([arm.digest for arm in arms], metric, ended)
     read = [
@@ -68,7 +68,7 @@ def read(mirror: Mirror, arms: Sequence[Placed], metric: str, ended: bool = True
     return [_curves(arm, rows, metric) for arm, rows in read if len(rows["seed"])]
 
 
-def of_run(arm: Placed, rows: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+def of_run(arm: PlacedArm, rows: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
     """The rows of the seeds that the arm's run has: another run of the same specs may have more."""
     if arm.seeds is None:
         return rows
@@ -82,9 +82,9 @@ class Reader:
 
     def __init__(self, mirror: Mirror):
         self._mirror = mirror
-        self._found: dict[Any, list[Curves]] = {}
+        self._found: dict[Any, list[ArmCurves]] = {}
 
-    def curves(self, arms: Sequence[Placed], metric: str) -> list[Curves]:
+    def curves(self, arms: Sequence[PlacedArm], metric: str) -> list[ArmCurves]:
         """As `read`."""
         key = self._mirror.version, metric, tuple((arm.name, arm.digest, arm.seeds) for arm in arms)
         if key not in self._found:
@@ -94,7 +94,7 @@ class Reader:
         return self._found[key]
 
 
-def _curves(arm: Placed, rows: Mapping[str, np.ndarray], metric: str) -> Curves:
+def _curves(arm: PlacedArm, rows: Mapping[str, np.ndarray], metric: str) -> ArmCurves:
     seeds, member = np.unique(rows["seed"], return_inverse=True)
     steps, at = np.unique(rows["step"], return_inverse=True)
     value = np.ma.filled(np.ma.asarray(rows["value"], dtype=np.float64), np.nan)
@@ -120,10 +120,10 @@ def _curves(arm: Placed, rows: Mapping[str, np.ndarray], metric: str) -> Curves:
     diverged[member[np.asarray(rows["diverged"], bool)]] = True
     own = {name: matrix(np.asarray(rows[key], float)) for name, key in OWN.items()}
     samples = np.bincount(at, weights=np.asarray(rows["samples"], float)) / np.bincount(at)
-    return Curves(arm, seeds, steps, samples, own, matrix(value), diverged)
+    return ArmCurves(arm, seeds, steps, samples, own, matrix(value), diverged)
 
 
-def falls(found: Sequence[Curves], metric: str) -> bool:
+def falls(found: Sequence[ArmCurves], metric: str) -> bool:
     """Whether the metric gets smaller with learning: as its name says, or if that says nothing, as it does in most
     arms. (An accuracy that falls has not learned.)"""
     if (named := falls_by_name(metric)) is not None:
@@ -132,7 +132,7 @@ def falls(found: Sequence[Curves], metric: str) -> bool:
     return sum(first > last for first, last in ends) * 2 > len(ends)
 
 
-def rule(curves: Curves, metric: str, threshold: float | None, down: bool) -> tuple[float, bool] | None:
+def rule(curves: ArmCurves, metric: str, threshold: float | None, down: bool) -> tuple[float, bool] | None:
     """(value, whether it is reached from above) at which a member has learned: by the rule of the arm's spec if that is
     about this metric, else by the threshold; None without either."""
     until: Mapping[str, Any] = curves.arm.spec.get("until") or {}
@@ -142,7 +142,7 @@ def rule(curves: Curves, metric: str, threshold: float | None, down: bool) -> tu
     return None if threshold is None else (threshold, down)
 
 
-def times(curves: Curves, axis: str, value: float, down: bool) -> Times:
+def times(curves: ArmCurves, axis: str, value: float, down: bool) -> Times:
     """When each member learned, on its own axis."""
     sign = -1.0 if down else 1.0
     found = time_to_learn(np.arange(len(curves.steps)), sign * curves.values, sign * value)
@@ -151,7 +151,7 @@ def times(curves: Curves, axis: str, value: float, down: bool) -> Times:
 
 
 def cells(
-    curves: Sequence[Curves], rows: str, columns: str, number: Mapping[str, np.ndarray]
+    curves: Sequence[ArmCurves], rows: str, columns: str, number: Mapping[str, np.ndarray]
 ) -> tuple[list[Any], list[Any], np.ndarray]:
     """A matrix over two coordinates: the median of `number` (values of members by arm) over the members of all arms
     that lie in a cell; NaN where there is none, inf where half of them never learned."""
@@ -166,7 +166,7 @@ def cells(
     return high, wide, found
 
 
-def pooled(curves: Sequence[Curves], rows: str, columns: str) -> list[str]:
+def pooled(curves: Sequence[ArmCurves], rows: str, columns: str) -> list[str]:
     """The coordinates besides these two in which arms of one cell differ: a cell's median is over all of them."""
     cells: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for each in curves:

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.colors import sample_colorscale
 
-from lopsided.explore.curves import AXES, Curves
+from lopsided.explore.curves import AXES, ArmCurves
 from lopsided.figures.panels import METRIC_LABEL, PALETTE
 from lopsided.report.text import number
 from lopsided.stats.times import Times
@@ -50,7 +50,7 @@ def colours(arms: Sequence[Any], coordinate: str | None) -> dict[str, tuple[str,
 
 
 def lines(
-    found: Sequence[Curves],
+    found: Sequence[ArmCurves],
     metric: str,
     axis: str,
     log: Sequence[str],
@@ -89,7 +89,7 @@ def lines(
 
 
 def strips(
-    found: Sequence[tuple[Curves, Times]], axis: str, log: Sequence[str], shades: Mapping[str, tuple[str, str]]
+    found: Sequence[tuple[ArmCurves, Times]], axis: str, log: Sequence[str], shades: Mapping[str, tuple[str, str]]
 ) -> go.Figure:
     """When each member learned: a dot each, a triangle at its budget for one that did not; a bar at the median."""
     figure, few = go.Figure(), drawn_each(len(found), MOST_DOTS)

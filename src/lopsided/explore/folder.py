@@ -10,7 +10,7 @@ from lopsided.core.errors import InputError, StoreError
 from lopsided.core.spec import Spec
 from lopsided.core.telling import tell
 from lopsided.explore.curves import Reader
-from lopsided.explore.runs import Run, of_manifest, of_others
+from lopsided.explore.runs import ListedRun, of_manifest, of_others
 from lopsided.store.mirror import Mirror
 from lopsided.store.parts import Store
 from lopsided.store.status import folder_status
@@ -34,7 +34,7 @@ class Folder:
         """What `lopsided.store.status.folder_status` said; empty before the first look."""
         self.trouble = ""
         """Why the last look failed, if it did."""
-        self._runs: dict[str, Run] = {}
+        self._runs: dict[str, ListedRun] = {}
         self._manifests: Any = None
         self._mixed: dict[str, tuple[str, Any]] = {}
         self._stop = threading.Event()
@@ -52,14 +52,14 @@ class Folder:
             self._thread.join()
         self.mirror.close()
 
-    def mixed(self, run: Run) -> str:
+    def mixed(self, run: ListedRun) -> str:
         """What to say if the rows of a run come from several versions of the code; empty where they come from one."""
         key = run.label, self.mirror.version
         if self._mixed.get(run.label, ("", None))[1] != key:
             self._mixed[run.label] = self._say_mixed(run), key
         return self._mixed[run.label][0]
 
-    def _say_mixed(self, run: Run) -> str:
+    def _say_mixed(self, run: ListedRun) -> str:
         now = self.store.as_of_now()
         try:
             versions = code_versions([Spec.parse(dict(arm.spec)) for arm in run.arms], now)
@@ -69,7 +69,7 @@ class Folder:
         return versions_text(versions)
 
     @property
-    def runs(self) -> dict[str, Run]:
+    def runs(self) -> dict[str, ListedRun]:
         """By label, newest first."""
         return self._runs
 

@@ -13,7 +13,7 @@ from lopsided.study.manifest import Manifest
 from lopsided.study.others import OTHERS, others
 
 
-class Placed(NamedTuple):
+class PlacedArm(NamedTuple):
     """An arm, its place among the arms of its run, and the seeds that the run has of it."""
 
     name: str
@@ -26,13 +26,13 @@ class Placed(NamedTuple):
     None: all that the folder holds."""
 
 
-class Run(NamedTuple):
+class ListedRun(NamedTuple):
     """One run."""
 
     label: str
     recipe: str
     scale: str
-    arms: tuple[Placed, ...]
+    arms: tuple[PlacedArm, ...]
     metric: str
     threshold: float | None
     """What counts as learned, of that metric, where an arm's spec does not say it; None: nobody said it."""
@@ -55,16 +55,16 @@ def text_of(value: Any) -> Any:
     return value
 
 
-def of_manifest(manifest: Manifest) -> Run:
+def of_manifest(manifest: Manifest) -> ListedRun:
     """A recipe's run. Its own coordinates where every arm has them, else the settings that differ."""
     named = all(arm.at is not None for arm in manifest.arms.values())
     run_seeds = range(manifest.seeds)
     arms = [
-        Placed(name, arm.hash, arm.spec, arm.at if named and arm.at is not None else arm.coordinates, run_seeds)
+        PlacedArm(name, arm.hash, arm.spec, arm.at if named and arm.at is not None else arm.coordinates, run_seeds)
         for name, arm in manifest.arms.items()
     ]
     metric, threshold = _goal(manifest)
-    return Run(manifest.label, manifest.recipe, manifest.scale, tuple(arms), metric, threshold, manifest.title)
+    return ListedRun(manifest.label, manifest.recipe, manifest.scale, tuple(arms), metric, threshold, manifest.title)
 
 
 def _goal(manifest: Manifest) -> tuple[str, float | None]:
@@ -78,7 +78,7 @@ def _goal(manifest: Manifest) -> tuple[str, float | None]:
     return metric, usual if manifest.threshold is None else manifest.threshold
 
 
-def of_others(specs: Mapping[str, str], known: Iterable[Run], members: Iterable[MemberId]) -> Run | None:
+def of_others(specs: Mapping[str, str], known: Iterable[ListedRun], members: Iterable[MemberId]) -> ListedRun | None:
     """The run of `members` that belong to no `known` run; `specs` is canonical JSON by content hash. Of a known run's
     own spec the arm has the seeds of these members, of every other spec whatever there is."""
     seeds: dict[str, list[int]] = {}
@@ -86,6 +86,7 @@ def of_others(specs: Mapping[str, str], known: Iterable[Run], members: Iterable[
         seeds.setdefault(digest, []).append(seed)
     shared = {arm.digest for run in known for arm in run.arms}
     arms = [
-        Placed(*arm, tuple(sorted(seeds[arm.digest])) if arm.digest in shared else None) for arm in others(specs, seeds)
+        PlacedArm(*arm, tuple(sorted(seeds[arm.digest])) if arm.digest in shared else None)
+        for arm in others(specs, seeds)
     ]
-    return Run(OTHERS, OTHERS, "", tuple(arms), "test/accuracy", LEARNED_ACCURACY, OTHERS) if arms else None
+    return ListedRun(OTHERS, OTHERS, "", tuple(arms), "test/accuracy", LEARNED_ACCURACY, OTHERS) if arms else None

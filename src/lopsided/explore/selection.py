@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lopsided.explore.curves import Curves, Reader, of_run
-from lopsided.explore.runs import Placed, Run, text_of
+from lopsided.explore.curves import ArmCurves, Reader, of_run
+from lopsided.explore.runs import ListedRun, PlacedArm, text_of
 from lopsided.store.mirror import Mirror
 from lopsided.study.others import OTHERS
 
@@ -23,12 +23,12 @@ MOST_ARMS = 16
 class Chosen(NamedTuple):
     """Arms of a run, and the metric."""
 
-    run: Run
+    run: ListedRun
     metric: str
-    arms: tuple[Placed, ...]
+    arms: tuple[PlacedArm, ...]
 
 
-def choose(run: Run, metric: str, slices: Mapping[str, Sequence[Any]]) -> Chosen:
+def choose(run: ListedRun, metric: str, slices: Mapping[str, Sequence[Any]]) -> Chosen:
     """The arms that lie in every slice: (coordinate, values that will do)."""
     arms = tuple(
         arm for arm in run.arms if all(text_of(arm.at.get(key)) in values for key, values in slices.items())
@@ -36,11 +36,11 @@ def choose(run: Run, metric: str, slices: Mapping[str, Sequence[Any]]) -> Chosen
     return Chosen(run, metric, arms)
 
 
-def read(reader: Reader, chosen: Chosen, everything: bool) -> list[Curves]:
+def read(reader: Reader, chosen: Chosen, everything: bool) -> list[ArmCurves]:
     """Curves of the arms; without `everything` of the first MOST_ARMS arms that have any."""
     if everything:
         return reader.curves(chosen.arms, chosen.metric)
-    found: list[Curves] = []
+    found: list[ArmCurves] = []
     for i in range(0, len(chosen.arms), MOST_ARMS):
         found += reader.curves(chosen.arms[i : i + MOST_ARMS], chosen.metric)
         if len(found) >= MOST_ARMS:
@@ -56,7 +56,7 @@ def left_out(chosen: Chosen, drawn: int) -> str:
     return "" if drawn == n else f"{n - drawn} of {n} arms have no complete member with this metric."
 
 
-def diverged_text(drawn: Sequence[Curves], metric: str) -> str:
+def diverged_text(drawn: Sequence[ArmCurves], metric: str) -> str:
     """What the picture makes of members that diverged; empty where none did."""
     gone, of = sum(int(each.diverged.sum()) for each in drawn), sum(len(each.seeds) for each in drawn)
     if not gone:

@@ -40,7 +40,7 @@ class Verdicts:
 
     def __init__(self, folder: Folder):
         self._folder = folder
-        self.recipes: dict[str, Checked] = {row["name"]: _not_run(row) for row in catalog()}
+        self.recipes: dict[str, ShownClaims] = {row["name"]: _not_run(row) for row in catalog()}
         self.waiting: list[str] = []
         """Recipes whose claims are being decided."""
         self.errors: dict[str, str] = {}
@@ -97,7 +97,7 @@ class Verdicts:
         }
 
 
-class Checked(NamedTuple):
+class ShownClaims(NamedTuple):
     """One recipe's claims, as the page shows them."""
 
     recipe: str
@@ -108,18 +108,18 @@ class Checked(NamedTuple):
     run: str
     """Label of the run that they are decided from; empty where the folder has none that is complete."""
 
-    def decided(self, found: tuple[list[dict[str, Any]], list[int | None], str]) -> Checked:
+    def decided(self, found: tuple[list[dict[str, Any]], list[int | None], str]) -> ShownClaims:
         """With what the other process found."""
         claims, needed, run = found
         return self._replace(claims=[Claim.of_json(claim) for claim in claims], needed=needed, run=run)
 
 
-def _not_run(row: Mapping[str, Any]) -> Checked:
+def _not_run(row: Mapping[str, Any]) -> ShownClaims:
     claims = [
         Claim(recipe=row["name"], claim=claim, scale="laptop", kind="", source="paper", paper="")
         for claim in row["claims"]
     ]
-    return Checked(row["name"], row["paper"], row["question"], claims, [None] * len(claims), "")
+    return ShownClaims(row["name"], row["paper"], row["question"], claims, [None] * len(claims), "")
 
 
 def _apart() -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from lopsided.core.batch import Batch, target_weights
 from lopsided.core.code import parts_digest
 from lopsided.core.errors import InputError
-from lopsided.export.samples import READABLE, Asked
+from lopsided.export.samples import READABLE, SampleRange
 from lopsided.store.files import replace_text
 from lopsided.tasks._text import TextTask
 from lopsided.text.bytes import ByteTable
@@ -62,7 +62,7 @@ def token_number(text: str) -> int:
     return number
 
 
-def export(asked: Asked, file: Path, tokens: int, done: Callable[[Written], None]) -> Written:
+def export(asked: SampleRange, file: Path, tokens: int, done: Callable[[Written], None]) -> Written:
     """Write documents with at least so many tokens, prompts and answers counted, to a .parquet or .jsonl file.
 
     Columns `text` (prompt and answer), `prompt`, `answer`, `skills` (ids) and `split`. `done` is told what there is
@@ -116,7 +116,7 @@ def _begin(folder: Path, request: dict[str, Any]) -> None:
         raise InputError(f"--export: {str(folder)!r} cannot be written ({error.strerror})") from None
 
 
-def _piece(asked: Asked, task: TextTask, number: int, most: int) -> _Documents:
+def _piece(asked: SampleRange, task: TextTask, number: int, most: int) -> _Documents:
     """Documents PIECE * number, ..., or as many as have `most` tokens."""
     parts: list[_Documents] = []
     tokens = 0

@@ -32,7 +32,7 @@ LEAST = 64
 
 
 @dataclass(frozen=True)
-class Asked:
+class SampleRange:
     """Which samples."""
 
     task: Task
@@ -78,7 +78,9 @@ class Asked:
         }
 
 
-def asked_for(task: str, overrides: Sequence[str], law: str | None, rank_order: str, split: str, seed: int) -> Asked:
+def asked_for(
+    task: str, overrides: Sequence[str], law: str | None, rank_order: str, split: str, seed: int
+) -> SampleRange:
     """The request that these words make. `task` is a name, or a Python file that registers a task (see `task_named`).
     Raises `InputError` for any that is wrong."""
     task = task_named(task)
@@ -101,7 +103,7 @@ def asked_for(task: str, overrides: Sequence[str], law: str | None, rank_order: 
     if law is not None and not count:
         raise InputError(f"--law {law!r}: task {task!r} has no skills to shape")
     shape = _law(law or "uniform", max(count, 1))
-    return Asked(built, shape, cast(RankOrder, rank_order), cast(Split, split), seed)
+    return SampleRange(built, shape, cast(RankOrder, rank_order), cast(Split, split), seed)
 
 
 def task_named(asked: str) -> str:
@@ -140,7 +142,7 @@ def _law(text: str, count: int) -> Skills:
     return skills
 
 
-def records(asked: Asked, start: int, count: int) -> list[dict[str, Any]]:
+def records(asked: SampleRange, start: int, count: int) -> list[dict[str, Any]]:
     """`count` samples as dictionaries: `text` and `answer` (or `input` and `target`), `skills`, `ranks`. Raises
     `InputError` if the split is empty."""
     found: list[dict[str, Any]] = []
@@ -154,7 +156,7 @@ def records(asked: Asked, start: int, count: int) -> list[dict[str, Any]]:
     return found[:count]
 
 
-def _whole(asked: Asked, start: int, count: int) -> list[dict[str, Any]]:
+def _whole(asked: SampleRange, start: int, count: int) -> list[dict[str, Any]]:
     batch = asked.draw(start, count)
     batch = batch._replace(weights=np.asarray(target_weights(batch)))
     if isinstance(asked.task, WritesText):

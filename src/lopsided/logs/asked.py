@@ -26,7 +26,7 @@ LONG = (("metric", "value"), ("name", "value"), ("tag", "value"), ("key", "value
 Where = str | Callable[..., Any] | None
 
 
-class Asked(NamedTuple):
+class ReadArguments(NamedTuple):
     """Arguments of `lopsided.read`."""
 
     arm: Where = None

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from lopsided.core.errors import InputError
-from lopsided.logs.asked import STEPS, Asked, Log
+from lopsided.logs.asked import STEPS, Log, ReadArguments
 from lopsided.logs.tables import logs_of
 
 EXPORTED = re.compile(r"(?P<run>.+) - (?P<metric>.+?)(?P<bound>__MIN|__MAX)?")
 
 
-def read(path: Path, asked: Asked, notes: list[str]) -> list[Log]:
+def read(path: Path, asked: ReadArguments, notes: list[str]) -> list[Log]:
     """The runs of a CSV file. Raises `InputError`, with the line, for a row that does not fit the first one."""
     # Spreadsheets write a mark of their own before the first name ("utf-8-sig"), and separate by what a country does.
     with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
@@ -57,7 +57,7 @@ def _settings(file: Path) -> dict[str, Any]:
     }
 
 
-def _one(path: Path, run: str, columns: dict[str, Any], asked: Asked, notes: list[str]) -> list[Log]:
+def _one(path: Path, run: str, columns: dict[str, Any], asked: ReadArguments, notes: list[str]) -> list[Log]:
     found = logs_of(path, columns, asked._replace(run=None), notes, {"run": run})
     return [log._replace(run=run) for log in found]
 

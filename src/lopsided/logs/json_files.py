@@ -7,11 +7,11 @@ from typing import Any
 
 from lopsided.core.errors import InputError
 from lopsided.core.json_text import parsed
-from lopsided.logs.asked import Asked, Log
+from lopsided.logs.asked import Log, ReadArguments
 from lopsided.logs.tables import logs_of
 
 
-def read_lines(path: Path, asked: Asked, notes: list[str]) -> list[Log]:
+def read_lines(path: Path, asked: ReadArguments, notes: list[str]) -> list[Log]:
     """The runs of a file of JSON lines; nested objects are named by dots. Raises `InputError` with the line."""
     rows = []
     with path.open(encoding="utf-8-sig", errors="replace") as file:
@@ -35,7 +35,7 @@ def read_lines(path: Path, asked: Asked, notes: list[str]) -> list[Log]:
     return logs_of(path, {name: [row.get(name) for row in rows] for name in names}, asked, notes)
 
 
-def read_trainer(path: Path, asked: Asked, notes: list[str]) -> list[Log]:
+def read_trainer(path: Path, asked: ReadArguments, notes: list[str]) -> list[Log]:
     """Hugging Face's Trainer: `log_history`, where training and evaluation come in rows of their own."""
     try:
         data = parsed(path.read_text(encoding="utf-8"))

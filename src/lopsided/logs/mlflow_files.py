@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from lopsided.core.errors import InputError
-from lopsided.logs.asked import Asked, Log
+from lopsided.logs.asked import Log, ReadArguments
 from lopsided.logs.run import Points
 
 
@@ -16,7 +16,7 @@ def is_run(folder: Path) -> bool:
     return (folder / "metrics").is_dir() and (folder / "meta.yaml").is_file()
 
 
-def read(folder: Path, asked: Asked, notes: list[str]) -> list[Log]:
+def read(folder: Path, asked: ReadArguments, notes: list[str]) -> list[Log]:
     """The run in a folder. Raises `InputError`, with file and line, for a line that is none."""
     metrics = {}
     for file in sorted(path for path in (folder / "metrics").rglob("*") if path.is_file()):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lopsided.core.errors import InputError
-from lopsided.logs.asked import ARMS, LONG, RUNS, SEEDS, SINCE_1970, STEPS, TIMES, Asked, Log
+from lopsided.logs.asked import ARMS, LONG, RUNS, SEEDS, SINCE_1970, STEPS, TIMES, Log, ReadArguments
 from lopsided.logs.points import points_of
 
 NUMBERS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf, "infinity": np.inf, "-infinity": -np.inf}
@@ -38,7 +38,11 @@ class Roles(NamedTuple):
 
 
 def logs_of(
-    path: Path, columns: Mapping[str, Sequence[Any]], asked: Asked, notes: list[str], config: Mapping[str, Any] = {}
+    path: Path,
+    columns: Mapping[str, Sequence[Any]],
+    asked: ReadArguments,
+    notes: list[str],
+    config: Mapping[str, Any] = {},
 ) -> list[Log]:
     """The runs of a table, given by columns; an empty cell (None or "") is not evaluated, NaN is a value. What was
     taken for what is added to `notes`. Raises `InputError` where steps or metrics are not to be found."""
@@ -69,7 +73,7 @@ def logs_of(
     return found
 
 
-def _roles(path: Path, names: Sequence[str], asked: Asked) -> Roles:
+def _roles(path: Path, names: Sequence[str], asked: ReadArguments) -> Roles:
     """Finds the columns that count and that tell runs apart: those that the user `asked` for, or by their usual
     names."""
     step = asked.step or next((name for name in STEPS if name in names), None)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from lopsided.core.errors import InputError
-from lopsided.logs.asked import Asked, Log
+from lopsided.logs.asked import Log, ReadArguments
 from lopsided.logs.run import Points
 
 
-def read(path: Path, asked: Asked, notes: list[str]) -> list[Log]:
+def read(path: Path, asked: ReadArguments, notes: list[str]) -> list[Log]:
     """The scalars of one event file; of a folder with several, each is a part of one run."""
     try:
         module = importlib.import_module("tensorboard.backend.event_processing.event_accumulator")

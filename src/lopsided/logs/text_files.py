@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 
 from lopsided.core.errors import InputError
-from lopsided.logs.asked import Asked, Log
+from lopsided.logs.asked import Log, ReadArguments
 from lopsided.logs.tables import logs_of
 
 
-def read(path: Path, asked: Asked, notes: list[str]) -> list[Log]:
+def read(path: Path, asked: ReadArguments, notes: list[str]) -> list[Log]:
     """Lines that hold the pattern are evaluations: r"step:(?P<step>\\d+)/\\d+ val_loss:(?P<val_loss>\\S+)". Raises
     `InputError` for a pattern that is none, or that no line holds."""
     if asked.pattern is None:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from lopsided.core.errors import InputError
 from lopsided.core.json_text import parsed
-from lopsided.logs.asked import Asked, Log
+from lopsided.logs.asked import Log, ReadArguments
 from lopsided.logs.tables import logs_of
 
 
-def read(path: Path, asked: Asked, notes: list[str]) -> list[Log]:
+def read(path: Path, asked: ReadArguments, notes: list[str]) -> list[Log]:
     """The runs of a project's file. Raises `InputError` for a file that is none of trackio's."""
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as con:  # its own context closes nothing

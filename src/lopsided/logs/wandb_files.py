@@ -12,7 +12,7 @@ from typing import Any
 
 from lopsided.core.errors import InputError
 from lopsided.core.json_text import parsed
-from lopsided.logs.asked import Asked, Log
+from lopsided.logs.asked import Log, ReadArguments
 from lopsided.logs.tables import logs_of
 
 HEADER, BLOCK, RECORD = 7, 32_768, 7
@@ -32,7 +32,7 @@ VARINT, FIXED_64, BYTES, FIXED_32 = 0, 1, 2, 5
 Message = dict[int, list[Any]]
 
 
-def read(path: Path, asked: Asked, notes: list[str]) -> list[Log]:
+def read(path: Path, asked: ReadArguments, notes: list[str]) -> list[Log]:
     """The run of one file. Raises `InputError` for a file that is none."""
     rows: list[dict[str, Any]] = []
     config: dict[str, Any] = {}

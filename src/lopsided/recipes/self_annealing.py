@@ -41,7 +41,7 @@ SELF = {"name": "self-annealed"}
 BASELINES = {"uniform": "uniform skills", "fixed": "the fixed power law"}
 
 
-class Asked(NamedTuple):
+class TaskAndLaws(NamedTuple):
     """A task, and the laws that its own recipe tries."""
 
     spec: Any
@@ -62,16 +62,18 @@ def questions(scale: ScaleName, law: dict[str, Any]) -> Spec:
 
 
 TASKS = {
-    "A5": Asked(
+    "A5": TaskAndLaws(
         state_tracking.spec, state_tracking.LAWS["power law"], state_tracking.LAWS["annealed"], state_tracking.LEARNED
     ),
-    "questions": Asked(
+    "questions": TaskAndLaws(
         questions,
         multi_hop_qa.LAWS["power law"],
         multi_hop_qa.LAWS["annealed"],
         multi_hop_qa.LEARNED,
     ),
-    "arithmetic": Asked(arithmetic.spec, arithmetic.LAWS["Zipf"], arithmetic.LAWS["annealed"], arithmetic.LEARNED),
+    "arithmetic": TaskAndLaws(
+        arithmetic.spec, arithmetic.LAWS["Zipf"], arithmetic.LAWS["annealed"], arithmetic.LEARNED
+    ),
 }
 
 

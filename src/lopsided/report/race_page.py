@@ -11,7 +11,7 @@ from lopsided.figures.panels import Heat, Panel
 from lopsided.report.advice import words
 from lopsided.report.html import write_page
 from lopsided.report.plotly_draw import panel_html
-from lopsided.stats.race import Advice, Plan
+from lopsided.stats.race import Advice, RacePlan
 
 Scores = Mapping[str, Mapping[int, float]]
 """By shape and seed; NaN for a run that never reached the goal."""
@@ -21,7 +21,7 @@ def write_race(
     path: Path,
     title: str,
     advice: Advice,
-    plan: Plan,
+    plan: RacePlan,
     scores: Scores,
     label: str,
     shapes: Mapping[str, str],
@@ -62,7 +62,7 @@ def write_race(
     )
 
 
-def race_panel(plan: Plan, scores: Scores, order: Sequence[str], label: str) -> Heat:
+def race_panel(plan: RacePlan, scores: Scores, order: Sequence[str], label: str) -> Heat:
     """Shapes by seeds; a shape that had left has no colour."""
     seeds = sorted({seed for of in scores.values() for seed in of})
     values = np.array([[scores[name].get(seed, float("nan")) for seed in seeds] for name in order])

@@ -39,7 +39,7 @@ UNKNOWN = Tails(np.nan, np.nan)
 """There is no test."""
 
 
-class Comparison(NamedTuple):
+class Effect(NamedTuple):
     """Effect of one arm against another, or of values against a null, with an interval and one-sided p-values."""
 
     effect: float
@@ -60,7 +60,7 @@ class Comparison(NamedTuple):
     """How far from its null an effect may lie by rounding alone."""
 
 
-def compare_times(slow: Times, fast: Times, null: float = 1.0, level: float = 0.95, paired: bool = True) -> Comparison:
+def compare_times(slow: Times, fast: Times, null: float = 1.0, level: float = 0.95, paired: bool = True) -> Effect:
     """Ratio of times to learn, slow / fast: above 1 if `fast` is faster.
 
     Paired (unless `paired` is false: members then have nothing in common): the mean within-seed log ratio. To test a
@@ -72,9 +72,9 @@ def compare_times(slow: Times, fast: Times, null: float = 1.0, level: float = 0.
     """
     if _at_one_evaluation(slow, fast):
         said = "all members learned at the same evaluation: evaluate more often"
-        return Comparison(1.0, 0.0, np.inf, UNKNOWN, "ratio of", said, True, coarse=True)
+        return Effect(1.0, 0.0, np.inf, UNKNOWN, "ratio of", said, True, coarse=True)
     if not (paired and _pairs(slow.time, fast.time)):
-        return Comparison(
+        return Effect(
             *unpaired.ratio_of_medians(slow, fast, level),
             unpaired.ratio_tails(slow, fast, null),
             "ratio of medians of",
@@ -94,7 +94,7 @@ def compare_times(slow: Times, fast: Times, null: float = 1.0, level: float = 0.
         effect = _quoted(slow, fast, (first + last) / 2, low, high)
         tails, test = Tails(above.above, below.below), f"{test}, and {said}"
     effect, low, high = (float(np.exp(v)) for v in (effect, low, high))
-    return Comparison(effect, low, high, tails, "within-seed ratio of", test, True)
+    return Effect(effect, low, high, tails, "within-seed ratio of", test, True)
 
 
 def _of_cut_ratios(
@@ -181,15 +181,15 @@ def _quoted(slow: Times, fast: Times, estimate: float, low: float, high: float) 
     return float(np.clip(bound, low, high))
 
 
-def compare_values(a: np.ndarray, b: np.ndarray, level: float = 0.95, paired: bool = True) -> Comparison:
+def compare_values(a: np.ndarray, b: np.ndarray, level: float = 0.95, paired: bool = True) -> Effect:
     """Difference, b - a: the mean within seeds, or of medians where members are not paired. Nothing is known (NaN,
     p = 1) where a member has no finite value."""
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
         said = "a member has no value"
-        return Comparison(np.nan, -np.inf, np.inf, NOTHING, "within-seed difference of", said, missing=True)
+        return Effect(np.nan, -np.inf, np.inf, NOTHING, "within-seed difference of", said, missing=True)
     rounding = ROUNDING * usual_size(np.concatenate([a, b]))
     if not (paired and _pairs(a, b)):
-        return Comparison(
+        return Effect(
             *unpaired.difference_of_medians(a, b, level),
             unpaired.rank_tails(a, b),
             "difference of medians of",
@@ -197,7 +197,7 @@ def compare_values(a: np.ndarray, b: np.ndarray, level: float = 0.95, paired: bo
             rounding=rounding,
         )
     low, high = centre_interval(b - a, level)
-    return Comparison(
+    return Effect(
         float((b - a).mean()),
         low,
         high,
@@ -210,7 +210,7 @@ def compare_values(a: np.ndarray, b: np.ndarray, level: float = 0.95, paired: bo
 
 def compare_gaps(
     narrow: tuple[Times, Times], wide: tuple[Times, Times], null: float = 1.0, level: float = 0.95
-) -> Comparison:
+) -> Effect:
     """Ratio of two gaps, (slow / fast of `wide`) / (slow / fast of `narrow`), within seeds, tested against `null`.
 
     All members of all arms learned: the mean log ratio, by sign flips. Otherwise some ratios are known only to lie
@@ -220,7 +220,7 @@ def compare_gaps(
     arms = (*narrow, *wide)
     count = min(len(t.time) for t in arms)
     if not count:
-        return Comparison(np.nan, 0.0, np.inf, NOTHING, "ratio of two gaps in", "no members", True)
+        return Effect(np.nan, 0.0, np.inf, NOTHING, "ratio of two gaps in", "no members", True)
     low_n, high_n = _log_bounds(*(_first(t, count) for t in narrow))
     low_w, high_w = _log_bounds(*(_first(t, count) for t in wide))
     with np.errstate(invalid="ignore"):
@@ -237,7 +237,7 @@ def compare_gaps(
         high, tails = -high, Tails(above, below)
         estimand, test = "median within-seed ratio of two gaps in", "sign test"
     effect, low, high = (float(np.exp(v)) for v in (effect, low, high))
-    return Comparison(effect, low, high, tails, estimand, f"{test} of within-seed log ratios", True)
+    return Effect(effect, low, high, tails, estimand, f"{test} of within-seed log ratios", True)
 
 
 def _median_above(least: np.ndarray, null: float, level: float) -> tuple[float, float]:
@@ -261,37 +261,33 @@ def _log_bounds(slow: Times, fast: Times) -> tuple[np.ndarray, np.ndarray]:
     return np.where(fast.censored, -np.inf, known), np.where(slow.censored, np.inf, known)
 
 
-def centre(values: np.ndarray, null: float, level: float = 0.95, ratio: bool = False) -> Comparison:
+def centre(values: np.ndarray, null: float, level: float = 0.95, ratio: bool = False) -> Effect:
     """Tests the mean of `values` (M,), one number per member, against `null`. With `ratio` it is the geometric mean,
     for values that are all positive."""
     if len(values) < 2 or not np.isfinite(values).all() or (ratio and values.min() <= 0):
         mean = float(np.mean(values)) if len(values) else np.nan
-        return Comparison(mean, -np.inf, np.inf, NOTHING, "mean", "too few members have a value", ratio)
+        return Effect(mean, -np.inf, np.inf, NOTHING, "mean", "too few members have a value", ratio)
     if ratio:
         logs = np.log(values)
         low, high = (float(np.exp(v)) for v in centre_interval(logs, level))
         tails = sign_flip(logs - np.log(null))
-        return Comparison(
+        return Effect(
             float(np.exp(logs.mean())), low, high, tails, "geometric mean of", "sign flips of logarithms", True
         )
     low, high = centre_interval(values, level)
     rounding = max(ROUNDING * max(usual_size(values), abs(null)), 0.0 if null else OF_ONE)
-    return Comparison(
-        float(values.mean()), low, high, sign_flip(values - null), "mean", "sign flips", rounding=rounding
-    )
+    return Effect(float(values.mean()), low, high, sign_flip(values - null), "mean", "sign flips", rounding=rounding)
 
 
-def share(meets: np.ndarray, null: float, level: float = 0.95) -> Comparison:
+def share(meets: np.ndarray, null: float, level: float = 0.95) -> Effect:
     """Tests the share of members that meet a criterion, which `meets` (M,) says of each, against `null`: the exact
     binomial test, and the interval of Clopper and Pearson."""
     count, n = int(np.sum(meets)), len(meets)
     if n == 0:
-        return Comparison(np.nan, 0.0, 1.0, NOTHING, "share of", "no members")
+        return Effect(np.nan, 0.0, 1.0, NOTHING, "share of", "no members")
     found = scipy.stats.binomtest(count, n).proportion_ci(level, method="exact")
     tails = Tails(*(float(scipy.stats.binomtest(count, n, null, alternative=a).pvalue) for a in ("greater", "less")))
-    return Comparison(
-        count / n, found.low, found.high, tails, "share of", "exact binomial test, Clopper-Pearson interval"
-    )
+    return Effect(count / n, found.low, found.high, tails, "share of", "exact binomial test, Clopper-Pearson interval")
 
 
 def _pairs(a: np.ndarray, b: np.ndarray) -> bool:

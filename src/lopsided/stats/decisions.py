@@ -19,8 +19,8 @@ from typing import Literal
 import numpy as np
 
 from lopsided.stats.bounded import coarseness, no_finer_than_seen
-from lopsided.stats.compare import Comparison, centre, compare_gaps, compare_times, compare_values, share
-from lopsided.stats.slopes import PowerLaw
+from lopsided.stats.compare import Effect, centre, compare_gaps, compare_times, compare_values, share
+from lopsided.stats.slopes import LogSlope
 from lopsided.stats.times import Times
 from lopsided.stats.verdict import Decision, Verdict, Window
 
@@ -56,7 +56,7 @@ def faster(
     return no_finer_than_seen(found, QUARTER, slow, fast)
 
 
-def of_comparison(what: str, c: Comparison, null: float, level: float = LEVEL) -> Decision:
+def of_comparison(what: str, c: Effect, null: float, level: float = LEVEL) -> Decision:
     """The effect of a comparison that was made at `level` lies above `null`."""
     return _decision(what, c, _above(c, null, level), 0, 1 - level)
 
@@ -172,37 +172,37 @@ def members_above(meets: np.ndarray, bound: float, what: str, level: float = LEV
     return _beside(f"members {what}", share(meets, bound, 1 - level), bound, "above", len(meets), level)
 
 
-def slope_near(law: PowerLaw, expected: float, within: float, of: str, level: float = LEVEL) -> Decision:
+def slope_near(law: LogSlope, expected: float, within: float, of: str, level: float = LEVEL) -> Decision:
     """The slope equals `expected` up to `within`: an equivalence."""
     top, bottom = expected + within, expected - within
     over, under = (_of_slope(law, bound, 1 - 2 * level) for bound in (top, bottom))
     return _windowed(_equivalence(of, over, under, top, bottom, law.members, level), law)
 
 
-def slope_below(law: PowerLaw, bound: float, of: str, small: float | None = None, level: float = LEVEL) -> Decision:
+def slope_below(law: LogSlope, bound: float, of: str, small: float | None = None, level: float = LEVEL) -> Decision:
     """The slope lies below `bound`. If it certainly lies within `small` of it, the difference is `negligible`."""
     return _slope_beside(law, bound, of, "below", small, level)
 
 
-def slope_above(law: PowerLaw, bound: float, of: str, small: float | None = None, level: float = LEVEL) -> Decision:
+def slope_above(law: LogSlope, bound: float, of: str, small: float | None = None, level: float = LEVEL) -> Decision:
     """The slope lies above `bound`. If it certainly lies within `small` of it, the difference is `negligible`."""
     return _slope_beside(law, bound, of, "above", small, level)
 
 
-def _slope_beside(law: PowerLaw, bound: float, of: str, side: Side, small: float | None, level: float) -> Decision:
+def _slope_beside(law: LogSlope, bound: float, of: str, side: Side, small: float | None, level: float) -> Decision:
     found = _windowed(_beside(of, _of_slope(law, bound, 1 - level), bound, side, law.members, level), law)
     if small is None:
         return found
     return _unless_small(found, (bound - small, bound + small), lambda: slope_near(law, bound, small, of, level))
 
 
-def _of_slope(law: PowerLaw, bound: float, covers: float) -> Comparison:
+def _of_slope(law: LogSlope, bound: float, covers: float) -> Effect:
     low, high = law.interval(covers)
     test = "bootstrap interval with Student's quantile" + ("; sign flips of members' slopes" if law.flips else "")
-    return Comparison(law.slope, low, high, law.tails(bound), "slope of", test)
+    return Effect(law.slope, low, high, law.tails(bound), "slope of", test)
 
 
-def _above(c: Comparison, null: float, level: float) -> Verdict:
+def _above(c: Effect, null: float, level: float) -> Verdict:
     """Whether test and interval agree that the effect lies above `null`, or below; equality up to rounding decides
     nothing."""
     if _rejects(c.tails.above, level / 2) and c.low > null + c.rounding:
@@ -210,13 +210,13 @@ def _above(c: Comparison, null: float, level: float) -> Verdict:
     return "contradicted" if _rejects(c.tails.below, level / 2) and c.high < null - c.rounding else "inconclusive"
 
 
-def _below(c: Comparison, null: float, level: float) -> Verdict:
+def _below(c: Effect, null: float, level: float) -> Verdict:
     reverse: dict[Verdict, Verdict] = {"holds": "contradicted", "contradicted": "holds"}
     found = _above(c, null, level)
     return reverse.get(found, found)
 
 
-def _equivalent(over: Comparison, under: Comparison, top: float, bottom: float, level: float) -> Verdict:
+def _equivalent(over: Effect, under: Effect, top: float, bottom: float, level: float) -> Verdict:
     """From comparisons with the two ends, which have one interval."""
     inside = bottom <= over.low and over.high <= top
     if inside and _rejects(over.tails.below, level) and _rejects(under.tails.above, level):
@@ -239,20 +239,20 @@ def _members(*arms: Times) -> int:
     return sum(len(times.time) for times in arms)
 
 
-def _windowed(found: Decision, law: PowerLaw) -> Decision:
+def _windowed(found: Decision, law: LogSlope) -> Decision:
     """The decision on a slope, with the stretch that the law was fitted on."""
     along = found.unit.rsplit(" against ", 1)[-1]
     return found._replace(window=Window(float(law.begins), float(law.ends), along))
 
 
-def _beside(what: str, c: Comparison, bound: float, side: Side, members: int, level: float) -> Decision:
+def _beside(what: str, c: Effect, bound: float, side: Side, members: int, level: float) -> Decision:
     """On which side of a bound an effect lies."""
     verdict = (_above if side == "above" else _below)(c, bound, level)
     return _decision(what, c, verdict, members, 1 - level)._replace(bounds=(float(bound),), side=side)
 
 
 def _equivalence(
-    unit: str, over: Comparison, under: Comparison, top: float, bottom: float, members: int, level: float
+    unit: str, over: Effect, under: Effect, top: float, bottom: float, members: int, level: float
 ) -> Decision:
     """From comparisons with the two ends of what counts as equal; the p-value is the larger one of the two tests."""
     verdict, larger = _equivalent(over, under, top, bottom, level), max(over.tails.below, under.tails.above)
@@ -277,7 +277,7 @@ def _unless_small(found: Decision, small: tuple[float, float], equal: Callable[[
     return found._replace(small=small)
 
 
-def _decision(unit: str, c: Comparison, verdict: Verdict, members: int, coverage: float) -> Decision:
+def _decision(unit: str, c: Effect, verdict: Verdict, members: int, coverage: float) -> Decision:
     effect, low, high = (None if not np.isfinite(v) else float(v) for v in (c.effect, c.low, c.high))
     known = None if np.isnan(c.tails.two_sided) else float(c.tails.two_sided)
     return Decision(

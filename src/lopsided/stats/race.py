@@ -37,7 +37,7 @@ WITHIN_BUDGET = ((8, 16, 32, 64), LOOKS, (8, 16), (8,))
 
 
 @dataclass(frozen=True)
-class Plan:
+class RacePlan:
     """A race, before it starts. `baselines` are among `arms`; the first is what is in use."""
 
     arms: tuple[str, ...]
@@ -102,10 +102,10 @@ class Advice:
     """Whether any two arms scored differently on a seed of the screening."""
 
 
-def planned(arms: Sequence[str], baselines: Sequence[str], seconds: float, budget: float | None) -> Plan:
+def planned(arms: Sequence[str], baselines: Sequence[str], seconds: float, budget: float | None) -> RacePlan:
     """The plan with the most looks that fits a budget; with none, LOOKS. `seconds`: of one run. Raises `InputError` if
     not even the shortest test fits."""
-    plans = [Plan(tuple(arms), tuple(baselines), looks=looks) for looks in WITHIN_BUDGET]
+    plans = [RacePlan(tuple(arms), tuple(baselines), looks=looks) for looks in WITHIN_BUDGET]
     if budget is None:
         return next(plan for plan in plans if plan.looks == LOOKS)
     for plan in plans:
@@ -118,7 +118,7 @@ def planned(arms: Sequence[str], baselines: Sequence[str], seconds: float, budge
     )
 
 
-def race(plan: Plan, measure: Measure, told: Callable[[str], None] = lambda line: None) -> Advice:
+def race(plan: RacePlan, measure: Measure, told: Callable[[str], None] = lambda line: None) -> Advice:
     """Run it; `told` hears each step. A function of what `measure` returns alone: with stored results it goes on where
     it was stopped."""
     left, first, runs = list(plan.arms), 0, 0

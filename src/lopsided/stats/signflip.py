@@ -13,7 +13,7 @@ by few subsets of members with a mean below c, and the ends of the interval are 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -122,6 +122,13 @@ def _some_subsets(n: int) -> Iterator[np.ndarray]:
         yield rng.integers(0, 2, (rows, n)).astype(float)
 
 
+@lru_cache(maxsize=4)
+def _kept_subsets(n: int) -> tuple[np.ndarray, ...]:
+    """The random choices for at most AT_ONCE numbers. An interval of times that some members do not reach is found by
+    some thirty tests of one n, and to draw the choices takes ten times as long as a test."""
+    return tuple(_some_subsets(n))
+
+
 def pieces(rows: int, n: int) -> Iterator[int]:
     """Numbers of rows of n numbers to hold at once, `rows` in all."""
     while rows:
@@ -135,7 +142,8 @@ def _of_subsets(columns: np.ndarray) -> np.ndarray:
     n = len(columns)
     if n <= EXACT_UP_TO:
         return _all_subsets(n) @ columns
-    return np.concatenate([np.zeros((1, columns.shape[1])), *(each @ columns for each in _some_subsets(n))])
+    some = _kept_subsets(n) if SAMPLED * n <= AT_ONCE else _some_subsets(n)
+    return np.concatenate([np.zeros((1, columns.shape[1])), *(each @ columns for each in some)])
 
 
 def _sums(values: np.ndarray) -> np.ndarray:

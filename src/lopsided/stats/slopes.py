@@ -30,7 +30,7 @@ RESAMPLES = 999
 """Draws: each of them fits a law: a verdict on a slope takes a second with so many."""
 
 
-class PowerLaw(NamedTuple):
+class LogSlope(NamedTuple):
     """Slope of the mean log curve, and the window it was found on."""
 
     slope: float
@@ -96,21 +96,21 @@ def _resampled_means(logs: np.ndarray) -> np.ndarray:
     return np.concatenate([logs.mean(0, keepdims=True), logs[pick].mean(1)])
 
 
-def _law(slopes: np.ndarray, begins: float, ends: float, each: np.ndarray) -> PowerLaw:
+def _law(slopes: np.ndarray, begins: float, ends: float, each: np.ndarray) -> LogSlope:
     """`slopes` (1 + RESAMPLES,): of all members, then of resampled ones. Where the slope, or more than CENSORED of the
     resampled ones, cannot be known, neither can its error."""
     known, members = np.isfinite(slopes[1:]), len(each)
     error = np.inf
     if members > 1 and np.isfinite(slopes[0]) and known.mean() >= 1 - CENSORED:
         error = float(slopes[1:][known].std() * np.sqrt(members / (members - 1)))
-    return PowerLaw(float(slopes[0]), error, begins, ends, members, slopes[1:], each)
+    return LogSlope(float(slopes[0]), error, begins, ends, members, slopes[1:], each)
 
 
-def _unknown(window: tuple[float, float], members: int) -> PowerLaw:
+def _unknown(window: tuple[float, float], members: int) -> LogSlope:
     return _law(np.full(1 + RESAMPLES, np.nan), *window, np.full(members, np.nan))
 
 
-def straight(x: np.ndarray, curves: np.ndarray, window: tuple[float, float]) -> PowerLaw:
+def straight(x: np.ndarray, curves: np.ndarray, window: tuple[float, float]) -> LogSlope:
     """Least-squares slope of log `curves` (M, T) against log `x` (T,) on a stated window of x (as in `segmented`)."""
     grid, logs = _logs(x, curves, window)
     if grid is None or logs is None:
@@ -120,7 +120,7 @@ def straight(x: np.ndarray, curves: np.ndarray, window: tuple[float, float]) -> 
     return _law(_resampled_means(logs) @ weights, float(np.exp(grid[0])), float(np.exp(grid[-1])), logs @ weights)
 
 
-def segmented(x: np.ndarray, curves: np.ndarray, window: tuple[float, float] | None = None) -> PowerLaw:
+def segmented(x: np.ndarray, curves: np.ndarray, window: tuple[float, float] | None = None) -> LogSlope:
     """Slope of the middle of three straight pieces that meet, fitted to the mean log curve on `window` (all of x).
 
     Both knots are searched over a grid, again for every bootstrap sample, so the interval carries their uncertainty.
@@ -165,7 +165,7 @@ def each_slope(x: np.ndarray, curves: np.ndarray, window: tuple[float, float]) -
     return np.array([straight(x, each[None], window).slope for each in curves])
 
 
-def of_points(x: np.ndarray, values: np.ndarray, average: Callable[..., Any] = np.median) -> PowerLaw:
+def of_points(x: np.ndarray, values: np.ndarray, average: Callable[..., Any] = np.median) -> LogSlope:
     """Slope of log `values` (M, N) against log `x` (N,) through N settings with M members each.
 
     Members of different settings are resampled together (they may share a seed); what is fitted is their `average`, the
@@ -183,7 +183,7 @@ def of_points(x: np.ndarray, values: np.ndarray, average: Callable[..., Any] = n
     return _law(slopes, float(x[0]), float(x[-1]), np.where(np.isfinite(each), each, np.nan))
 
 
-def difference(steep: PowerLaw, flat: PowerLaw) -> PowerLaw:
+def difference(steep: LogSlope, flat: LogSlope) -> LogSlope:
     """How much steeper one law is than another fitted to the same settings and members, who are resampled together."""
     slopes = np.append(steep.slope - flat.slope, steep.draws - flat.draws)
     count = min(steep.members, flat.members)

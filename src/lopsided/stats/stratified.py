@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import scipy
 
-from lopsided.stats.compare import Comparison
+from lopsided.stats.compare import Effect
 from lopsided.stats.signflip import FEWEST, SEED, SLACK, Tails, sign_flip
 from lopsided.stats.times import Times, median
 from lopsided.stats.unpaired import log_rank_scores
@@ -21,7 +21,7 @@ Sides: TypeAlias = tuple[np.ndarray, np.ndarray]
 """(n,) and (m,) scores of one task's two arms."""
 
 
-def compare_times(tasks: Sequence[tuple[Times, Times]], level: float, paired: bool) -> Comparison:
+def compare_times(tasks: Sequence[tuple[Times, Times]], level: float, paired: bool) -> Effect:
     """The geometric mean over tasks of times to learn, slow / fast: above 1 if `fast` is faster.
 
     P-values: sign flips of within-seed log ratios of all tasks, each followed up to its task's smaller budget; or, of
@@ -30,7 +30,7 @@ def compare_times(tasks: Sequence[tuple[Times, Times]], level: float, paired: bo
     """
     together = [np.concatenate([slow.time, fast.time]) for slow, fast in tasks]
     if any((times <= 0).any() for times in together):
-        return Comparison(np.nan, 0.0, np.inf, Tails(1.0, 1.0), "ratio of", "a run was there at 0", True)
+        return Effect(np.nan, 0.0, np.inf, Tails(1.0, 1.0), "ratio of", "a run was there at 0", True)
     logs = [tuple(Times(np.log(each.time), each.censored) for each in pair) for pair in tasks]
     if paired:
         flips = np.concatenate([_followed(*pair) for pair in logs])
@@ -44,10 +44,10 @@ def compare_times(tasks: Sequence[tuple[Times, Times]], level: float, paired: bo
     else:
         effect, low, high = (float(np.exp(v)) for v in _means([(s.time, f.time) for s, f in logs], level, paired))
         how = "geometric mean over tasks of ratios of"
-    return Comparison(effect, low, high, tails, how, test, True)
+    return Effect(effect, low, high, tails, how, test, True)
 
 
-def compare_values(tasks: Sequence[Sides], level: float) -> Comparison:
+def compare_values(tasks: Sequence[Sides], level: float) -> Effect:
     """The probability, averaged over tasks, that a value of the second arm exceeds one of the first (ties are half).
     P-values: ranks exchanged within tasks; the interval is a bootstrap within tasks."""
     ranked = [(scipy.stats.rankdata(np.concatenate([a, b])), len(a)) for a, b in tasks]
@@ -56,7 +56,7 @@ def compare_values(tasks: Sequence[Sides], level: float) -> Comparison:
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
     effect = float(np.mean([_probability(a[None], b[None])[0] for a, b in tasks]))
     test = "ranks exchanged within tasks; bootstrap interval within tasks"
-    return Comparison(effect, float(low), float(high), tails, "probability", test)
+    return Effect(effect, float(low), float(high), tails, "probability", test)
 
 
 def exchanged(tasks: Sequence[Sides]) -> Tails:

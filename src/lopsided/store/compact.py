@@ -16,7 +16,7 @@ from lopsided.core.errors import StoreError
 from lopsided.store.files import canonical
 from lopsided.store.index import Summary
 from lopsided.store.leases import Leases
-from lopsided.store.parts import Part, Store, job_name
+from lopsided.store.parts import Store, StoredPart, job_name
 from lopsided.store.paths import plain_path
 from lopsided.store.rows import COLUMNS
 from lopsided.store.survey import MemberId, Survey
@@ -110,7 +110,7 @@ def _merge(store: Store, parts: Sequence[Summary], token: str) -> None:
     store.commit(merged(store, parts, members, token), lambda file: copy_rows(store, parts, members, file))
 
 
-def merged(store: Store, parts: Sequence[Summary], members: Mapping[MemberId, str], token: str) -> Part:
+def merged(store: Store, parts: Sequence[Summary], members: Mapping[MemberId, str], token: str) -> StoredPart:
     """One part with the `members` (and the job of each) of several parts."""
     made: dict[str, dict[str, Any]] = {}
     for part in parts:
@@ -118,7 +118,7 @@ def merged(store: Store, parts: Sequence[Summary], members: Mapping[MemberId, st
             told = {"specs": sorted(part.seeds), **each}
             made[canonical(told)] = told
     specs = {spec for spec, _ in members}
-    return Part(
+    return StoredPart(
         job=job_name(members),
         start=0,
         step=max(part.step for part in parts),

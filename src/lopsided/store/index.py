@@ -35,7 +35,7 @@ SAVE_EVERY = 20
 FOLDER = re.compile(r"[0-9a-f]{16}-[0-9]{12}-[0-9a-z]+")
 
 
-class Expected(NamedTuple):
+class ExpectedRows(NamedTuple):
     """What rows a part should have."""
 
     members: frozenset[tuple[str, int]]
@@ -65,7 +65,7 @@ class Summary(NamedTuple):
         return self.codes.get(spec, self.code)
 
 
-class Found(NamedTuple):
+class Listing(NamedTuple):
     """The folder of parts, read."""
 
     sound: list[Summary]
@@ -90,12 +90,12 @@ class Index:
         self.specs: dict[str, str] = {}
         """Canonical JSON of every spec seen, by content hash."""
 
-    def refresh(self, only_new: bool = False) -> Found:
+    def refresh(self, only_new: bool = False) -> Listing:
         """The parts as they are now; reads only what changed. `only_new`: parts that were read before are taken to be
         as they were, so that only the folder's names are looked at."""
         before = self._load() if self._entries is None else self._entries
         entries, unreadable, foreign, changed = {}, {}, [], 0
-        parts, new = self._root / "parts", dict[str, Expected]()
+        parts, new = self._root / "parts", dict[str, ExpectedRows]()
         for name in self._names():
             if name.startswith("."):
                 continue
@@ -131,7 +131,7 @@ class Index:
             self._save()
         sound = [e.summary for e in entries.values() if e.summary is not None]
         damaged = {name: e.reason for name, e in entries.items() if e.summary is None}
-        return Found(sound, damaged, unreadable, foreign)
+        return Listing(sound, damaged, unreadable, foreign)
 
     def _names(self) -> list[str]:
         try:
@@ -139,7 +139,7 @@ class Index:
         except (FileNotFoundError, NotADirectoryError):
             return []
 
-    def _read(self, folder: Path, stamp: list[list[int]], new: dict[str, Expected]) -> _Entry:
+    def _read(self, folder: Path, stamp: list[list[int]], new: dict[str, ExpectedRows]) -> _Entry:
         """Read and check one part: its text and its rows against their checksums, names against contents. A sound one's
         rows still have to be looked at, for which it is put into `new`."""
         text = text_of(folder / "part.json")
@@ -172,7 +172,7 @@ class Index:
                 return _Entry(stamp, None, "rows.parquet was altered")
         self.specs |= specs
         members = frozenset((spec, seed) for spec, many in seeds.items() for seed in many)
-        new[str(folder / "rows.parquet")] = Expected(members, summary.final and summary.start == 0)
+        new[str(folder / "rows.parquet")] = ExpectedRows(members, summary.final and summary.start == 0)
         return _Entry(stamp, summary, "")
 
     def _load(self) -> dict[str, _Entry]:
@@ -209,7 +209,7 @@ class Index:
                 aside.unlink(missing_ok=True)
 
 
-def not_of_their_members(parts: Mapping[str, Expected]) -> dict[str, str]:
+def not_of_their_members(parts: Mapping[str, ExpectedRows]) -> dict[str, str]:
     """What is wrong with the rows of parts, by file: rows of a member that part.json does not name, or none of one that
     it does, two of one member, step and metric, a column that is missing. (Checksums say that rows are what a writer
     wrote; these say that it wrote no nonsense.)"""
@@ -223,7 +223,7 @@ def not_of_their_members(parts: Mapping[str, Expected]) -> dict[str, str]:
     return wrong
 
 
-def _not_of_their_members(con: Any, parts: Mapping[str, Expected]) -> dict[str, str]:
+def _not_of_their_members(con: Any, parts: Mapping[str, ExpectedRows]) -> dict[str, str]:
     import duckdb
 
     folder = Path(next(iter(parts))).parents[1]

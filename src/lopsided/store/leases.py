@@ -34,7 +34,7 @@ from lopsided.store.owner import Owner, owner
 from lopsided.store.owner import host as _host
 from lopsided.store.owner import name_of as _name_of
 from lopsided.store.owner import start_of as _start_of
-from lopsided.store.records import Hash, Name, Record, Seed
+from lopsided.store.records import Hash, Name, Seed, StrictRecord
 from lopsided.store.survey import MemberId
 
 LOG = "LOPSIDED_LOG"
@@ -50,7 +50,7 @@ MOST_FAILURES = 3
 """Attempts in a row, none of which came further than the one before, after which workers leave a job alone."""
 
 
-class LeaseRecord(Record):
+class LeaseRecord(StrictRecord):
     """What a lease file says."""
 
     job: Name
@@ -66,7 +66,7 @@ class LeaseRecord(Record):
         return self.job
 
 
-class FailureRecord(Record):
+class FailureRecord(StrictRecord):
     """What a failure's file says."""
 
     job: Name

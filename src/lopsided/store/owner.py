@@ -8,10 +8,10 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from lopsided.store.records import Record
+from lopsided.store.records import StrictRecord
 
 
-class Owner(Record):
+class Owner(StrictRecord):
     """A process."""
 
     host: str

@@ -39,7 +39,7 @@ WRITTEN = json.dumps({"format": FORMAT})
 """What the file store.json holds."""
 
 
-class Part(NamedTuple):
+class StoredPart(NamedTuple):
     """What part.json says; `start` is the step at which its rows begin."""
 
     job: str
@@ -208,12 +208,12 @@ class Store:
         """Whether every step of a job, to its last one, is committed in parts that can be read."""
         return any(part.job == job and part.final for part in self.survey().good)
 
-    def path(self, part: Part | Summary) -> Path:
+    def path(self, part: StoredPart | Summary) -> Path:
         return self.root / "parts" / part.folder
 
     def commit(
         self,
-        part: Part,
+        part: StoredPart,
         rows: Mapping[str, np.ndarray] | Callable[[Path], None],
         save_state: Callable[[Path], None] | None = None,
     ) -> None:
@@ -245,7 +245,7 @@ class Store:
     def _write(
         self,
         aside: Path,
-        part: Part,
+        part: StoredPart,
         rows: Mapping[str, np.ndarray] | Callable[[Path], None],
         save_state: Callable[[Path], None] | None,
     ) -> None:
@@ -263,7 +263,7 @@ class Store:
         (aside / "part.json").write_text(json.dumps(document, indent=1, sort_keys=True))
         sync_tree(aside)
 
-    def drop_states(self, part: Part, keep: int) -> None:
+    def drop_states(self, part: StoredPart, keep: int) -> None:
         """Remove all but the furthest `keep` states of a part's job. Its own and that of the part before it stay unless
         `keep` is 0: another version of the code may have come further, and cannot be gone on from."""
         folder = self.root / "parts"

@@ -24,7 +24,7 @@ Name = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f/\\.][^\x00-\x1f\x7f/\\]{0
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 
 
-class Record(BaseModel):
+class StrictRecord(BaseModel):
     """What a file says: these fields and no others, of these types."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
@@ -35,7 +35,7 @@ class Record(BaseModel):
         return None
 
 
-T = TypeVar("T", bound=Record)
+T = TypeVar("T", bound=StrictRecord)
 
 
 def text_of(file: Path, most: int = MOST_BYTES, own: bool = False) -> str:

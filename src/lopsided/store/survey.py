@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from lopsided.store.index import Found, Summary
+from lopsided.store.index import Listing, Summary
 
 MemberId = tuple[str, int]
 """(content hash of the spec, seed)."""
@@ -55,7 +55,7 @@ class Survey:
         return {(spec, n): part.step for part in last.values() for spec, many in part.seeds.items() for n in many}
 
 
-def survey_of(found: Found, folder: Path) -> Survey:
+def survey_of(found: Listing, folder: Path) -> Survey:
     """The survey of what the index found in `folder`."""
     jobs: dict[str, dict[str, Summary]] = {}
     for part in found.sound:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 CHANGE = re.compile(r"[A-Za-z_][\w.]*\*?=")
 
 
-class Change(NamedTuple):
+class AskedChange(NamedTuple):
     """One change, read but not yet carried out."""
 
     arm: str
@@ -31,7 +31,7 @@ class Change(NamedTuple):
         return f"{arm}{field}{'*' if self.multiplies else ''}={self.text}"
 
 
-def change_of(override: str) -> Change:
+def change_of(override: str) -> AskedChange:
     """Read a change as `--set` takes it: `[ARM: ]FIELD[*]=VALUE`. (Names of arms hold colons and equality signs, too:
     `N = 32, lr = 0.5`.)"""
     arm, setting = "", override
@@ -43,4 +43,4 @@ def change_of(override: str) -> Change:
         if colon:
             arm, setting = found, rest
     key, equals, text = setting.partition("=")
-    return Change(arm, key.removesuffix("*") if equals else "", key.endswith("*"), text)
+    return AskedChange(arm, key.removesuffix("*") if equals else "", key.endswith("*"), text)

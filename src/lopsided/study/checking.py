@@ -18,7 +18,7 @@ from lopsided.study.neighbours import with_neighbours
 from lopsided.study.recipe_run import RecipeRun
 from lopsided.study.remembered import latest
 from lopsided.study.targets import plain_arms
-from lopsided.study.until_decided import State, looked
+from lopsided.study.until_decided import FolderState, looked
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class Checked:
     """The run that they are decided from; None where the folder has none that is complete."""
     seeds: int
     problem: str = ""
-    """See `Found`."""
+    """See `FoundRun`."""
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundRun:
     """A run as far as the folder has it."""
 
     run: RecipeRun
@@ -44,7 +44,7 @@ class Found:
     results: Results | None
     """Results of the seeds that choose settings; None while a member is missing."""
     claims: list[Claim]
-    looks: State | None = None
+    looks: FolderState | None = None
     """The looks of `--until-decided` that decide the claims; None if `results` do."""
     problem: str = ""
     """Why the plan of `--until-decided` that the folder has was passed over."""
@@ -77,7 +77,7 @@ class Found:
         return text.judged_by(self.looks.seeds, self.looks.first, drawn)
 
 
-def found_in(asked: RecipeRun, store: Store) -> Found:
+def found_in(asked: RecipeRun, store: Store) -> FoundRun:
     """The claims from the newest looks of `--until-decided`, or else from the seeds that choose."""
     grown, results = asked.grown(store)
     looks, problem = None, ""
@@ -89,10 +89,10 @@ def found_in(asked: RecipeRun, store: Store) -> Found:
     claims = grown.marked(looks.claims if looks else grown.claims(results), store, judged)
     claims = with_neighbours(claims, asked, store)
     plan = None if asked.recipe.claims else plan_of(store, asked.label)  # a recipe file's, whose claims only it has
-    return Found(grown, results, claims, looks, problem, only_chose=text.only_chose(plan.first) if plan else "")
+    return FoundRun(grown, results, claims, looks, problem, only_chose=text.only_chose(plan.first) if plan else "")
 
 
-def interim(asked: RecipeRun, store: Store) -> Found | None:
+def interim(asked: RecipeRun, store: Store) -> FoundRun | None:
     """What an unfinished run has: the arms whose members are all complete, without claims; None if there is none."""
     complete = store.complete()
     seeds = range(asked.seeds)
@@ -111,7 +111,7 @@ def interim(asked: RecipeRun, store: Store) -> Found | None:
         f"Interim report: {len(done)} of {len(asked.arms)} arms, {len(members & set(complete))} of {len(members)} "
         "members are complete. Claims are decided at the end."
     )
-    return Found(part, part.results(store), [], interim=said)
+    return FoundRun(part, part.results(store), [], interim=said)
 
 
 def claims_of(recipe: Recipe, manifests: Sequence[Manifest], store: Store) -> Checked:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from lopsided.core.errors import StoreError
 from lopsided.store.parts import Store
-from lopsided.study.looks import Plan, file_of
+from lopsided.study.looks import LookPlan, file_of
 from lopsided.study.recipe_run import RecipeRun
 
 
@@ -14,12 +14,12 @@ class RowsGoneError(StoreError):
     """The folder lacks rows that its plan was made from: a part was damaged, or deleted."""
 
 
-def choosing(asked: RecipeRun, plan: Plan) -> RecipeRun:
+def choosing(asked: RecipeRun, plan: LookPlan) -> RecipeRun:
     """The run before its first round, of the plan's seeds, whatever number of seeds is asked for now."""
     return replace(asked, seeds=plan.first, arms=asked.base, rounds=())
 
 
-def chose(asked: RecipeRun, plan: Plan, store: Store, whole: bool = False) -> RecipeRun:
+def chose(asked: RecipeRun, plan: LookPlan, store: Store, whole: bool = False) -> RecipeRun:
     """The run with all of its rounds. Raises `RowsGoneError` if it lacks arms of the plan, or (`whole`) any rows."""
     grown, results = choosing(asked, plan).grown(store)
     lacking = [name for name in plan.arms if name not in grown.arms]

@@ -15,13 +15,13 @@ from pydantic import Field
 from lopsided.store import records
 from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
-from lopsided.store.records import LONGEST, Hash, Record, Seed
+from lopsided.store.records import LONGEST, Hash, Seed, StrictRecord
 from lopsided.store.survey import MemberId
 
 ENDING, JUDGED = ".look", ".judged"
 
 
-class Look(Record):
+class PlannedLook(StrictRecord):
     """One look, and whom it trains."""
 
     run: Annotated[str, Field(max_length=400)]
@@ -29,7 +29,7 @@ class Look(Record):
     seeds: tuple[Seed, ...]
 
 
-class Plan(Record):
+class LookPlan(StrictRecord):
     """What `--until-decided` freezes before the first judged seed."""
 
     first: Seed
@@ -52,7 +52,7 @@ class Plan(Record):
     """Digest of the settings of each claim's test; () in plans of versions before 2026-11-28."""
 
 
-class Judged(Record):
+class Judged(StrictRecord):
     """What the looks of a run were of so far: what an arm has more was trained for something else."""
 
     seeds: Mapping[str, Annotated[int, Field(ge=0, le=LONGEST)]]
@@ -64,18 +64,18 @@ def file_of(store: Store, label: str) -> Path:
     return store.root / "plans" / f"{label}.json"
 
 
-def plan_of(store: Store, label: str) -> Plan | None:
+def plan_of(store: Store, label: str) -> LookPlan | None:
     """The plan of a run; None where nothing is planned, or the file is no plan of this version."""
-    return records.read(file_of(store, label), Plan)
+    return records.read(file_of(store, label), LookPlan)
 
 
 def tell(store: Store, label: str, said: str, specs: Sequence[str], seeds: Sequence[int]) -> None:
     """A look of the run `label` begins: what to call it, and its members."""
-    found = Look(run=f"{label}, {said}", specs=tuple(specs), seeds=tuple(seeds))
+    found = PlannedLook(run=f"{label}, {said}", specs=tuple(specs), seeds=tuple(seeds))
     replace_text(store.root / "plans" / f"{label}{ENDING}", found.model_dump_json())
 
 
-def judged_of(store: Store, plan: Plan, label: str) -> dict[str, range]:
+def judged_of(store: Store, plan: LookPlan, label: str) -> dict[str, range]:
     """The seeds that the looks of a run judged each planned arm by; in a folder of before 2026-11-28, those of all
     planned looks."""
     found = records.read(store.root / "plans" / f"{label}{JUDGED}", Judged)
@@ -95,5 +95,5 @@ def end(store: Store, label: str) -> None:
 
 def in_hand(store: Store) -> dict[str, list[MemberId]]:
     """For each `--until-decided` run that is under way, by its name: the members that it trains for its next test."""
-    every = (said for _, said in records.all_of(store.root / "plans", Look, ENDING))
+    every = (said for _, said in records.all_of(store.root / "plans", PlannedLook, ENDING))
     return {said.run: [(spec, seed) for spec in said.specs for seed in said.seeds] for said in every if said}

@@ -17,7 +17,7 @@ from lopsided.store import records
 from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
 from lopsided.store.paths import folder_in
-from lopsided.store.records import LONGEST, Hash, Name, Record
+from lopsided.store.records import LONGEST, Hash, Name, StrictRecord
 from lopsided.store.survey import MemberId
 from lopsided.store.tables import ArmRow
 from lopsided.study import looks
@@ -37,7 +37,7 @@ MOST_MEMBERS = 5 * 10**6
 """Members of a run, at most: a list of them takes 0.6 GB. The largest recipe has 1 million with 64 seeds."""
 
 
-class ArmRecord(Record):
+class ArmRecord(StrictRecord):
     """One arm of a run."""
 
     hash: Hash
@@ -49,7 +49,7 @@ class ArmRecord(Record):
     """The coordinates that a recipe gives the arm."""
 
 
-class Manifest(Record):
+class Manifest(StrictRecord):
     """One recipe run."""
 
     recipe: Name

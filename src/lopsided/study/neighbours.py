@@ -20,7 +20,7 @@ from lopsided.store import records
 from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
 from lopsided.store.paths import folder_in
-from lopsided.store.records import Record
+from lopsided.store.records import StrictRecord
 from lopsided.study import manifest
 from lopsided.study.manifest import label_of
 from lopsided.study.overrides import overridden
@@ -33,7 +33,7 @@ MOST = 64
 """Neighbours of a run at most; the usual settings allow 53."""
 
 
-class Drawn(Record):
+class Drawn(StrictRecord):
     """How many neighbours of a run were asked for, OUT/plans/<label>.drawn: what somebody picked by --set is none."""
 
     count: Annotated[int, Field(ge=1, le=MOST)]

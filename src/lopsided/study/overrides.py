@@ -11,7 +11,7 @@ from typing import Any
 from lopsided.core.errors import InputError, unknown
 from lopsided.core.json_text import parsed
 from lopsided.core.spec import Spec
-from lopsided.study.changes import Change, change_of
+from lopsided.study.changes import AskedChange, change_of
 
 ROUNDED = 0.05
 """How far a whole number that is multiplied may be from the product: two thirds of 256 samples are 171, but a hundredth
@@ -93,7 +93,7 @@ def _place(data: Any, path: str, arm: str) -> tuple[Any, str]:
     return place, last
 
 
-def _require_field(arms: Mapping[str, Spec], change: Change) -> None:
+def _require_field(arms: Mapping[str, Spec], change: AskedChange) -> None:
     """Raise `InputError`, with the nearest name, if none of the arms has the field."""
     wrong: InputError | None = None
     for name, spec in arms.items():
@@ -176,7 +176,7 @@ def _depth(value: Any) -> int:
     return depth
 
 
-def _keep_apart(recipe: str, arms: Mapping[str, Spec], changes: Sequence[Change]) -> None:
+def _keep_apart(recipe: str, arms: Mapping[str, Spec], changes: Sequence[AskedChange]) -> None:
     """Refuse to set what a recipe compares: its claims name arms by those settings of task and model. What multiplies
     a setting leaves arms as far apart as they were."""
     specs = [spec.model_dump(mode="json") for spec in arms.values()]

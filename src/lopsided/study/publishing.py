@@ -24,7 +24,7 @@ from lopsided.core.registry import registered
 from lopsided.store.compact import copy_rows, merged, quoted
 from lopsided.store.files import canonical, replace_text
 from lopsided.store.index import FOLDER
-from lopsided.store.parts import Part, Store
+from lopsided.store.parts import Store, StoredPart
 from lopsided.study.checking import claims_of, found_in
 from lopsided.study.manifest import recorded
 from lopsided.study.neighbours import recorded as recorded_neighbours
@@ -81,7 +81,7 @@ def unpack(file: Path, root: Path) -> Store:
     store = Store(root)
     store.require_writable()
     try:
-        part = Part(**{**said["part"], "members": tuple((spec, seed) for spec, seed in said["part"]["members"])})
+        part = StoredPart(**{**said["part"], "members": tuple((spec, seed) for spec, seed in said["part"]["members"])})
         if not FOLDER.fullmatch(part.folder):
             raise ValueError(part.folder)
         for kind in ("runs", "plans"):

@@ -11,7 +11,7 @@ from lopsided.store.files import canonical
 from lopsided.store.parts import Store
 from lopsided.store.paths import folder_in
 from lopsided.store.status import time_of
-from lopsided.study.checking import Found
+from lopsided.study.checking import FoundRun
 from lopsided.study.own_code import mixed_text
 from lopsided.study.recipe_run import RecipeRun
 
@@ -19,7 +19,7 @@ OF_ONE_PART = ("finished", "seconds", "operations", "specs")
 """What provenance says of a single part."""
 
 
-def write_report(store: Store, runs: Sequence[Found], page: Path, names: Mapping[str, str] = {}) -> Path:
+def write_report(store: Store, runs: Sequence[FoundRun], page: Path, names: Mapping[str, str] = {}) -> Path:
     """Page and figures of the runs that have results. `names`: what runs are called beside one another, by label."""
     from lopsided.report.html import Section, write
     from lopsided.report.matplotlib_draw import save

@@ -34,14 +34,14 @@ from lopsided.store.paths import folder_in
 from lopsided.study import looks as look_in_hand
 from lopsided.study import manifest
 from lopsided.study.chose import RowsGoneError, choosing, chose
-from lopsided.study.looks import Plan, file_of, plan_of
+from lopsided.study.looks import LookPlan, file_of, plan_of
 from lopsided.study.recipe_run import RecipeRun
 from lopsided.work.done import Done, Request, Runner
 from lopsided.work.worker import train
 
 
 @dataclass(frozen=True)
-class State:
+class FolderState:
     """What the folder says so far."""
 
     claims: list[Claim]
@@ -69,7 +69,7 @@ def until_decided(
     looks: tuple[int, ...] = (),
     runner: Runner = train,
     execution: Execution = DEFAULT,
-) -> tuple[State, Done]:
+) -> tuple[FolderState, Done]:
     """Train what chooses, then look after look what open claims read. `looks` is how many judged seeds there are at
     each one; none, those of the plan that the folder holds, or `LOOKS`. Raises `Stopped` when `stop` is set, and
     `InputError` for other looks than the plan's: each further test is one more chance of a wrong verdict."""
@@ -112,7 +112,7 @@ def _with_what_was_seen(asked: RecipeRun, store: Store) -> RecipeRun:
     return replace(asked, seeds=before)
 
 
-def planned(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> Plan | None:
+def planned(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> LookPlan | None:
     """The plan that the folder holds, if any. Raises `InputError` if it is of other `looks`, or if there is nothing to
     decide, and as `read` does."""
     if not asked.recipe.claims:
@@ -124,14 +124,14 @@ def planned(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> Plan | No
     return plan
 
 
-def looked(asked: RecipeRun, store: Store) -> State | None:
+def looked(asked: RecipeRun, store: Store) -> FolderState | None:
     """What the looks of a run have found so far; None where there is no plan. Raises `StoreError` if the plan is of
     other claims."""
     plan = read(asked, store) if asked.recipe.claims else None
     return replay(chose(asked, plan, store), plan, store) if plan else None
 
 
-def replay(asked: RecipeRun, plan: Plan, store: Store) -> State:
+def replay(asked: RecipeRun, plan: LookPlan, store: Store) -> FolderState:
     """Every look that the folder has the rows for. `asked` is the run whose seeds chose, grown."""
     recipe = asked.recipe
     claims = [s.not_run(recipe.name, asked.scale) for s in recipe.claims]
@@ -145,7 +145,7 @@ def replay(asked: RecipeRun, plan: Plan, store: Store) -> State:
             found = load(store, recipe.name, asked.scale, specs, dict.fromkeys(specs, judged), asked.planned)
             if found is None:
                 seeds = plan.looks[look - 1] if look else 0
-                return State(before, look, wanted, seeds, plan.first, _counted(arms), judged_results)
+                return FolderState(before, look, wanted, seeds, plan.first, _counted(arms), judged_results)
             # Arms that stopped keep the seeds they had; no open claim reads them.
             arms |= found.arms
             looked_at = replace(found, arms=dict(arms), frozen=plan.best)
@@ -156,8 +156,8 @@ def replay(asked: RecipeRun, plan: Plan, store: Store) -> State:
         if count >= recipe.least_seeds:
             wanted = needed
         if not wanted:
-            return State(claims, look + 1, (), count, plan.first, _counted(arms), judged_results)
-    return State(claims, len(plan.looks), (), plan.looks[-1], plan.first, _counted(arms), judged_results)
+            return FolderState(claims, look + 1, (), count, plan.first, _counted(arms), judged_results)
+    return FolderState(claims, len(plan.looks), (), plan.looks[-1], plan.first, _counted(arms), judged_results)
 
 
 def _counted(arms: Mapping[str, Arm]) -> dict[str, int]:
@@ -174,7 +174,7 @@ def _without_seeds(asked: RecipeRun, name: str) -> Arm:
 
 
 def _look(
-    asked: RecipeRun, plan: Plan, results: Results, claims: list[Claim], look: int
+    asked: RecipeRun, plan: LookPlan, results: Results, claims: list[Claim], look: int
 ) -> tuple[tuple[str, ...], set[str]]:
     """Decide the open ones of `claims`, in place. Returns the arms that those still open read, in the plan's order, and
     the arms that have to be trained before all of them can be looked at."""
@@ -210,11 +210,11 @@ def _sweeps_of(names: Sequence[str], results: Results) -> set[str]:
     return {each.name for name in names for each in every[kept_name(results.arms[name])]}
 
 
-def _seeds(plan: Plan, look: int) -> tuple[int, ...]:
+def _seeds(plan: LookPlan, look: int) -> tuple[int, ...]:
     return tuple(range(plan.first, plan.first + plan.looks[look]))
 
 
-def read(asked: RecipeRun, store: Store) -> Plan | None:
+def read(asked: RecipeRun, store: Store) -> LookPlan | None:
     """The plan that the folder holds for this run, if any. Raises `StoreError` if it is of other claims or arms."""
     file = file_of(store, asked.label)
     if not file.is_file():
@@ -234,7 +234,7 @@ def read(asked: RecipeRun, store: Store) -> Plan | None:
     return plan
 
 
-def _write(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> Plan:
+def _write(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> LookPlan:
     asked, results = asked.grown(store)
     assert results is not None
     tuned = sorted(sweeps(results), key=lambda each: each.score)
@@ -243,7 +243,7 @@ def _write(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> Plan:
         _named(asked.recipe, results.arms, best) & swept - best
     )
     left_out = swept - best - others
-    plan = Plan(
+    plan = LookPlan(
         first=asked.seeds,
         arms=tuple(name for name in asked.arms if name not in left_out),
         others=tuple(name for name in asked.arms if name in others),
@@ -265,7 +265,7 @@ def _named(recipe: Recipe, arms: Mapping[str, Arm], best: Collection[str]) -> se
     return {name for statement in recipe.claims for name in statement.test.reads(arms, tuple(best))}
 
 
-def _tell(asked: RecipeRun, plan: Plan, state: State, store: Store) -> None:
+def _tell(asked: RecipeRun, plan: LookPlan, state: FolderState, store: Store) -> None:
     still_open = sum(claim.verdict not in DECIDED for claim in state.claims)
     said = f"look {state.looks + 1} of {len(plan.looks)}, {still_open} open"
     specs = [asked.arms[name].content_hash() for name in state.wanted]

@@ -15,7 +15,7 @@ from lopsided.core.execution import Execution
 from lopsided.core.provenance import provenance
 from lopsided.engines import checkpoints
 from lopsided.store.leases import Holder
-from lopsided.store.parts import Part, Store
+from lopsided.store.parts import Store, StoredPart
 from lopsided.store.rows import no_rows
 from lopsided.work.clock import Taken
 from lopsided.work.operations import LEAST_SECONDS, of_part
@@ -69,7 +69,7 @@ class Commits:
         job = self.holder.lease.job
         self.holder.require(lambda: self.store.finished(job))
         rows = {key: np.concatenate([p[key] for p in pending]) for key in pending[0]} if pending else no_rows()
-        part = Part(
+        part = StoredPart(
             job=job,
             start=start,
             step=engine.step,
@@ -92,7 +92,7 @@ class Commits:
             self.wait()
         return part.folder
 
-    def _write(self, part: Part, rows: Mapping[str, np.ndarray], state: Any, taken: Taken) -> None:
+    def _write(self, part: StoredPart, rows: Mapping[str, np.ndarray], state: Any, taken: Taken) -> None:
         if self._countable and taken.seconds.get("steps", 0.0) >= LEAST_SECONDS:
             try:
                 counted = of_part(self.members[0].spec, self.code, taken.member_steps, taken.evaluations)

@@ -10,7 +10,7 @@ from dash import Dash, Input, Output, dcc, html
 from lopsided.claims.counts import counts
 from lopsided.explore.folder import Folder
 from lopsided.explore.pages.parts import COLOURS, KEPT, choose, labelled, table, verdict
-from lopsided.explore.verdicts import Checked, Verdicts
+from lopsided.explore.verdicts import ShownClaims, Verdicts
 from lopsided.report.text import number
 from lopsided.report.words import counts_text, effect_text, how_decided, paper_text, setting_text, would_decide
 
@@ -94,7 +94,7 @@ def _runs(folder: Folder, address: str) -> html.Div:
     return html.Div([html.P(said), html.Ul(lines)])
 
 
-def _kept(row: Checked, chosen: set[str], paper: str, grade: str, words: str) -> tuple[Checked, list[int]]:
+def _kept(row: ShownClaims, chosen: set[str], paper: str, grade: str, words: str) -> tuple[ShownClaims, list[int]]:
     """The places of a recipe's claims that pass the filters."""
     if paper not in (ALL, row.paper):
         return row, []
@@ -108,7 +108,7 @@ def _kept(row: Checked, chosen: set[str], paper: str, grade: str, words: str) ->
     ]
 
 
-def _matrix(found: list[tuple[Checked, list[int]]]) -> html.Div:
+def _matrix(found: list[tuple[ShownClaims, list[int]]]) -> html.Div:
     """A line for each recipe, a square for each claim."""
     groups: dict[str, list[Any]] = {}
     for row, places in found:
@@ -124,7 +124,7 @@ def _matrix(found: list[tuple[Checked, list[int]]]) -> html.Div:
     return html.Div([html.Div([html.H2(paper), *lines], className="paper") for paper, lines in groups.items()])
 
 
-def _claims(row: Checked, places: list[int], address: str) -> html.Section:
+def _claims(row: ShownClaims, places: list[int], address: str) -> html.Section:
     """A recipe's claims in full."""
     lines = []
     for i in places:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from lopsided.explore import curves, draw
-from lopsided.explore.curves import Curves
+from lopsided.explore.curves import ArmCurves
 from lopsided.explore.pages.parts import table
 from lopsided.report.text import number
 from lopsided.stats.times import Times
@@ -16,7 +16,7 @@ MEASURES = {"steps": "steps to learn", "samples": "compute to learn", "final": "
 NO_RULE = "Say on the left at which value of this metric a member has learned."
 
 
-class Wanted(NamedTuple):
+class Controls(NamedTuple):
     """What the controls say of the picture."""
 
     metric: str
@@ -34,7 +34,7 @@ class Wanted(NamedTuple):
     """What the cells of a heat map are, of `MEASURES`."""
 
 
-def figure(drawn: Sequence[Curves], wanted: Wanted, colour: str | None) -> Any:
+def figure(drawn: Sequence[ArmCurves], wanted: Controls, colour: str | None) -> Any:
     """Curves, times to learn or a heat map, coloured by a coordinate, or by arm."""
     shades = draw.colours([each.arm for each in drawn], colour)
     if wanted.chart == "curves":
@@ -46,7 +46,7 @@ def figure(drawn: Sequence[Curves], wanted: Wanted, colour: str | None) -> Any:
     return heat(drawn, wanted.metric, wanted.threshold, wanted.rows, wanted.columns, wanted.measure, log)
 
 
-def cut(drawn: Sequence[Curves], wanted: Wanted) -> str:
+def cut(drawn: Sequence[ArmCurves], wanted: Controls) -> str:
     """What a picture leaves out to stay readable, in words."""
     if wanted.chart == "times" or (wanted.chart == "curves" and wanted.each):
         few = draw.drawn_each(len(drawn), draw.MOST_DOTS if wanted.chart == "times" else draw.MOST_LINES)
@@ -57,7 +57,9 @@ def cut(drawn: Sequence[Curves], wanted: Wanted) -> str:
     return ""
 
 
-def learned(drawn: Sequence[Curves], axis: str, metric: str, threshold: float | None) -> list[tuple[Curves, Times]]:
+def learned(
+    drawn: Sequence[ArmCurves], axis: str, metric: str, threshold: float | None
+) -> list[tuple[ArmCurves, Times]]:
     """Times of the arms for which somebody says when a member has learned."""
     down = curves.falls(drawn, metric)
     rules = [(each, curves.rule(each, metric, threshold, down)) for each in drawn]
@@ -65,7 +67,7 @@ def learned(drawn: Sequence[Curves], axis: str, metric: str, threshold: float | 
 
 
 def heat(
-    drawn: Sequence[Curves], metric: str, threshold: float | None, rows: str, columns: str, measure: str, log: bool
+    drawn: Sequence[ArmCurves], metric: str, threshold: float | None, rows: str, columns: str, measure: str, log: bool
 ) -> Any:
     """A matrix over two coordinates."""
     if not rows:
@@ -84,7 +86,7 @@ def heat(
     )
 
 
-def arms_table(drawn: Sequence[Curves], axis: str, metric: str, threshold: float | None) -> Any:
+def arms_table(drawn: Sequence[ArmCurves], axis: str, metric: str, threshold: float | None) -> Any:
     """The arms: their last values, and when they learned where somebody says what that is."""
     by_arm = {each.arm.name: times for each, times in learned(drawn, axis, metric, threshold)}
     down, lines = curves.falls(drawn, metric), []

@@ -189,7 +189,7 @@ def _register_picture(app: Dash, folder: Folder) -> None:
         if not drawn:
             why = "No member of these arms is complete yet; the view “live” shows unfinished ones."
             return draw.nothing(why), _reading(folder), "", None
-        wanted = pictures.Wanted(metric, chart, axis, log, members == "each", threshold, rows, columns, measure)
+        wanted = pictures.Controls(metric, chart, axis, log, members == "each", threshold, rows, columns, measure)
         figure = pictures.figure(drawn, wanted, None if colour == EACH else colour)
         note = [
             _reading(folder),
