@@ -115,7 +115,7 @@ def test_curves_without_a_number_decide_nothing(name):
 
 
 @each_recipe
-@pytest.mark.parametrize("seeds", [1, 2, 3])
+@pytest.mark.parametrize("seeds", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 3))])
 def test_few_seeds_are_no_error(name, seeds):
     recipe = registered("recipe")[name]
     results = made_up(recipe, np.geomspace(1.0, 1e-3, 40) * np.ones((seeds, 1)))

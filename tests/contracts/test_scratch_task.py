@@ -50,6 +50,7 @@ def test_through_every_engine_that_suits_it(way, tmp_path):
     assert np.isfinite(arm.final("test/loss")).all()
 
 
+@pytest.mark.slow
 def test_rows_that_an_older_version_of_a_file_made_are_named(tmp_path, capsys, monkeypatch):
     spec, store = Spec.parse({**LINE, "steps": 20}), Store(tmp_path)
     for _ in range(2):

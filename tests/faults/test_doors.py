@@ -91,6 +91,7 @@ def test_two_files_that_name_one_recipe_do_not_replace_one_another(tmp_path, cap
     command(capsys, "run", first, *asked)
 
 
+@pytest.mark.slow
 def test_a_report_names_what_is_not_on_the_page(store, tmp_path, capsys):
     file = put(tmp_path / "spec.json", Spec.parse({**PARITY, "steps": 40}).model_dump_json())
     command(capsys, "run", file, "--seeds", 1, "--out", store)

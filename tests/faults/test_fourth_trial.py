@@ -152,6 +152,7 @@ def test_members_that_diverged_are_said(tmp_path):
     assert "diverged" in str(lop.run({"wild": wild, "tame": SMALL}, seeds=2, out=tmp_path))
 
 
+@pytest.mark.slow
 def test_a_page_that_is_replaced_is_said(tmp_path, capsys):
     words = ["run", "dense-parity", "--scale", "smoke", "--out", tmp_path]
     command(capsys, *words, "--seeds", "3")

@@ -181,6 +181,7 @@ def test_what_is_no_regular_file_is_not_opened(tmp_path):
     assert len(Store(tmp_path).complete()) == 1
 
 
+@pytest.mark.slow
 def test_ten_thousand_records_of_each_kind_are_read_or_left_out(tmp_path):
     """Whatever a file says: a record, or None."""
     g = random.Random(20261127)

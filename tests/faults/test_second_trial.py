@@ -71,6 +71,7 @@ def test_a_run_that_diverged_ended_worse_than_all(tmp_path):
     assert [(row["arm"], row["median"]) for row in table] == [("b", 0.5), ("a", np.inf)]
 
 
+@pytest.mark.slow
 def test_results_without_the_usual_metric_can_be_printed(tmp_path, capsys):
     """`tour`, the recipe of `make demo`, has no test accuracy: the last line of a notebook's cell raised."""
     command(capsys, "run", "tour", "--scale", "smoke", "--out", tmp_path)
@@ -79,6 +80,7 @@ def test_results_without_the_usual_metric_can_be_printed(tmp_path, capsys):
     assert "<table>" in found._repr_html_()
 
 
+@pytest.mark.slow
 def test_a_run_that_cannot_be_read_here_is_named(tmp_path, capsys, monkeypatch):
     """Its task comes from a file: `report` and `load` were silent."""
     from lopsided.core.errors import InputError
@@ -154,12 +156,12 @@ def test_a_head_without_workers_says_so(tmp_path):
 
 
 def test_half_done_members_are_told_with_both_ends(tmp_path, capsys):
-    from lopsided.report.terminal import status_tables
+    from lopsided.report.folder_tables import status_tables
 
     row = {"run": "a", "members": 4, "done": 0, "running": 0, "stale": 0, "failed": 0, "waiting": 4, "begun": 4,
            "step": 10, "furthest": 17_520, "seconds_left": None}  # fmt: skip
     status_tables({"runs": [row], "running": [], "stale": [], "workers": [], "failed": [], "damaged": [],
-                   "unreadable": [], "foreign": []}, {})  # fmt: skip
+                   "unreadable": [], "foreign": []}, {"a": "a"})  # fmt: skip
     assert "committed to step 10 to 17,520" in capsys.readouterr().out
 
 

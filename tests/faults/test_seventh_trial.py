@@ -50,6 +50,7 @@ def test_a_value_that_is_called_unknown_is_not_a_missing_one():
     assert sorted(skill.size for skill in found.skills) == [3, 5]
 
 
+@pytest.mark.slow
 def test_time_of_merged_parts_is_of_the_runs_that_took_it(tmp_path, capsys):
     """After `compact`, every run had taken what all had."""
     for name, changes in (("one", {}), ("two", {"steps": 40})):
@@ -90,6 +91,7 @@ def test_a_run_whose_neighbours_are_cut_off_is_not_finished(tmp_path, capsys, mo
     assert "3s are over" in cut.err
 
 
+@pytest.mark.slow
 def test_results_of_a_recipe_are_of_its_metric(tmp_path, capsys):
     command(capsys, "run", "norm-growth", "--scale", "smoke", "--out", tmp_path)
     assert "final norm/ratio" in repr(lop.load(tmp_path, recipe="norm-growth"))
@@ -129,6 +131,7 @@ def test_scores_of_another_program_are_not_taken_for_these(tmp_path):
             lop.advise(*changed, out=file, told=None)
 
 
+@pytest.mark.slow
 def test_a_file_that_a_loop_imports_is_part_of_the_program(tmp_path):
     (tmp_path / "rows.csv").write_text("skill\n" + "a\n" * 30 + "b\n" * 10)
     (tmp_path / "loop.py").write_text("from flip import SIGN\n\ndef train(stream, seed):\n    return SIGN * seed\n")

@@ -135,6 +135,7 @@ def test_check_says_what_else_the_folder_has(out, capsys):
     assert part
 
 
+@pytest.mark.slow
 def test_one_page_of_several_runs_has_one_folder_beside_it(out, tmp_path, capsys):
     page = tmp_path / "all.html"
     cli("report", out, "-o", page)
@@ -225,6 +226,7 @@ def test_rows_of_two_versions_of_a_plain_spec_are_said_by_its_run_and_on_its_pag
     assert "These rows come from 2 versions" in page.read_text()
 
 
+@pytest.mark.slow
 def test_a_signal_has_its_own_exit_code(tmp_path):
     """`lopsided run` answered SIGTERM with 130; clusters.md promises 143."""
     (tmp_path / "spec.json").write_text(json.dumps({**PARITY, "steps": 10**7, "evaluation": {"every": 10**5}}))

@@ -49,6 +49,7 @@ def noise(seed, of=0):
     return float(np.random.default_rng([seed, of]).normal())
 
 
+@pytest.mark.slow
 def test_equal_shapes_are_seldom_recommended():
     """At most 2.5 %, beyond what 300 races may show by chance (5 in a thousand)."""
     assert rates(effect=0.0, correlation=0.5, races=300)["use"] <= 15
@@ -132,6 +133,7 @@ def test_a_loss_has_to_fall_to_its_target(tmp_path):
     assert all(near[seed] < far[seed] for seed in (0, 1))
 
 
+@pytest.mark.slow
 def test_members_do_not_leave_before_the_goal(tmp_path):
     """They would keep the loss that they left with, and seem never to reach a lower one."""
     goal, leaves = Goal("test/loss", 0.3), {"until": {"metric": "test/accuracy", "at_least": 0.55}}
@@ -158,6 +160,7 @@ def test_the_race_is_ordinary_rows_and_goes_on(tmp_path):
         advise(spec, store, ACCURACY, rates=(0.001, 0.002))
 
 
+@pytest.mark.slow
 def test_the_budget_decides_the_looks_before_the_test(tmp_path):
     with pytest.raises(InputError, match="minutes are needed"):
         advise(Spec.parse(PARITY), Store(tmp_path), ACCURACY, budget=1e-6)

@@ -135,6 +135,7 @@ def test_a_program_has_its_own_shapes(folder, capsys):
     assert (found["outcome"], found["winner"], found["shape"]) == ("use", "better", "1.0")
 
 
+@pytest.mark.slow
 def test_a_program_may_define_a_spec(folder, capsys):
     assert code("ask.py", "--json") == 0
     found = json.loads(capsys.readouterr().out)

@@ -42,6 +42,7 @@ def test_a_perceptron_takes_six_operations_a_weight_and_sample():
     assert by_formula <= work.step <= 1.6 * by_formula
 
 
+@pytest.mark.slow
 def test_a_transformer_takes_six_operations_a_parameter_and_token_and_those_of_its_attention():
     spec = Spec.parse(LARGE)
     work, tokens = work_of(spec), tokens_of(spec) / spec.steps
@@ -59,6 +60,7 @@ def test_every_layer_is_counted():
     assert four.step / one.step > 1.8
 
 
+@pytest.mark.slow
 def test_memory_is_that_of_the_compiled_program_and_near_the_prediction():
     spec = Spec.parse(LARGE)
     work, program = work_of(spec), program_of(spec)
@@ -86,6 +88,7 @@ def test_a_prediction_costs_nothing_and_a_flow_says_that_it_is_not_known():
     assert all(p.hours == 0 for p in found.prices if not p.work)
 
 
+@pytest.mark.slow
 def test_this_machine_is_measured(capsys):
     called("cost", "set-size", "--scale", "smoke", "--seeds", "1", "--on", "this", "--json")
     found = json.loads(capsys.readouterr().out)

@@ -60,6 +60,7 @@ def test_a_skill_is_named_by_words_of_its_topic_and_shows_rows_of_it(known):
         assert all(set(skill.name.split()) & set(texts[row].split()) for row in skill.examples)
 
 
+@pytest.mark.slow
 def test_the_same_seed_finds_the_same(known):
     texts, _, found = known
     again = ld.discover(texts)
@@ -177,6 +178,7 @@ def table(tmp_path_factory, known):
     return path
 
 
+@pytest.mark.slow
 def test_the_command_writes_labels_that_groups_take_and_a_page(table, tmp_path, capfd, known):
     out = tmp_path / "labelled.parquet"
     assert not call("skills", table, "--text", "text", "-o", out)
@@ -199,6 +201,7 @@ def test_columns_are_skills_in_the_command_too(table, tmp_path, capfd):
     ]
 
 
+@pytest.mark.slow
 def test_the_answer_says_which_labels_it_used_and_how_stable_they_are(table, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "loop.py").write_text("def train(stream, seed):\n    return float(stream.at(seed) % 7)\n")
@@ -345,6 +348,7 @@ def test_columns_that_begin_late_and_times_with_a_zone_are_kept(tmp_path, capfd)
     assert "no folder" in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_texts_that_say_nothing_are_no_skill_that_was_found(known):
     """Six empty texts among 300 of three topics: the agreement of four skills was said of the three that were found."""
     texts, _, whole = known
@@ -356,6 +360,7 @@ def test_texts_that_say_nothing_are_no_skill_that_was_found(known):
     assert str(found).startswith("6 skills of 1,500 examples, and 9 that say nothing; sizes of exponent")
 
 
+@pytest.mark.slow
 def test_texts_are_read_a_part_at_a_time(known):
     """What begins anew with each `iter` will do; what can be read once is refused; labels are those of a list."""
     texts, _, whole = known
@@ -376,6 +381,7 @@ def test_texts_are_read_a_part_at_a_time(known):
         ld.discover(text for text in texts)
 
 
+@pytest.mark.slow
 def test_a_table_that_has_a_column_skill_is_told_which_one_is_new(known, tmp_path, capsys):
     """The command that is printed named the old column."""
     texts, _, _ = known

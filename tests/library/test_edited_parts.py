@@ -55,7 +55,9 @@ def forgotten():
     sys.modules.pop("edited_part", None)
 
 
-@pytest.mark.parametrize("until", [None, {"metric": "test/accuracy", "at_least": 1.0}])
+@pytest.mark.parametrize(
+    "until", [None, pytest.param({"metric": "test/accuracy", "at_least": 1.0}, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("made", [from_a_cell, from_a_file])
 def test_what_is_trained_is_the_class_as_it_is_now(made, until, tmp_path, forgotten):
     folders = map(str, itertools.count())

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 
 import numpy as np
+import pytest
 
 from lopsided.claims.deciding import decide
 from lopsided.core.arms import arm
@@ -94,6 +95,7 @@ def test_arms_without_a_sweep_are_judged_as_they_are():
     assert found.rivals is None
 
 
+@pytest.mark.slow
 def test_equal_arms_at_swept_rates_are_seldom_told_apart():
     """Both sides choose among rates of which three are nearly as good; 200 times, each claim through `decide`."""
     middles = {0.45: 130.0, 0.675: 120.0, 1.0: 120.0, 1.5: 130.0, 2.25: 200.0}

@@ -378,6 +378,7 @@ def test_ten_runs_under_one_name_are_ten_runs(speedrun, tmp_path):
         lop.read(tmp_path / "broken.csv")
 
 
+@pytest.mark.slow
 def test_the_speedrun_page_is_what_the_example_prints():
     page = subprocess.run(
         [sys.executable, Path("examples") / "speedrun.py", "report"], capture_output=True, text=True, check=True

@@ -90,6 +90,7 @@ def test_last_values_over_tasks_are_a_probability():
     assert (found.effect, found.verdict) == (1.0, "holds")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("paired", [True, False])
 @pytest.mark.parametrize("censored", [True, False])
 def test_equal_arms_over_tasks_are_told_apart_as_rarely_as_promised(paired, censored):
@@ -249,6 +250,7 @@ def test_bounds_and_held_do_not_go_together():
 # Plans
 
 
+@pytest.mark.slow
 def test_a_plan_finds_what_it_promises():
     """Of 200 trials with the planned runs, the effect is found in about 80 %: by the test that is used."""
     rng, spread, effect = np.random.default_rng(8), 0.15, 1.2

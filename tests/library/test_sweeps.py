@@ -100,6 +100,7 @@ def test_claims_at_an_edge_are_undecided_and_say_so():
         assert ("end of its sweep: lr = 3 of 'small'" in how_decided(claim)) == (verdict != "holds")
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_until_its_best_rates_are_bracketed(tmp_path, monkeypatch):
     monkeypatch.setattr(recipe_run, "MOST_ROUNDS", 3)
     recipe = recipe_of((0.02, 0.03))

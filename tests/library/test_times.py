@@ -101,6 +101,7 @@ def test_the_table_and_its_json(tmp_path, capsys):
     assert all(kind in out for kind in TIMES)
 
 
+@pytest.mark.slow
 def test_a_report_says_once_what_made_several_parts(tmp_path):
     """Seconds differ from part to part; what made them is the same."""
     store = Store(tmp_path)

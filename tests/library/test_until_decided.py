@@ -94,6 +94,7 @@ def test_looks_go_on_for_open_claims_and_the_arms_that_they_read(tmp_path):
     assert (again.claims, nothing.trained) == (state.claims, 0)
 
 
+@pytest.mark.slow
 def test_a_claim_may_name_an_arm_by_a_setting_that_is_not_the_best(tmp_path):
     claims = [Statement("slow ones end above themselves", OWN, above_itself(data="fresh", lr=0.05))]
     asked = asked_for(recipe_of(claims, rates=(0.05, 0.5, 0.75)))
@@ -254,6 +255,7 @@ def test_the_best_of_several_sweeps_is_the_one_that_the_choosing_seeds_liked_bes
     assert set(asked_of) == {"fast"}
 
 
+@pytest.mark.slow
 def test_the_page_shows_the_verdicts_of_the_judged_seeds_and_says_so(tmp_path):
     recipe = replace(recipe_of(), figure=lambda results: plain_curves("until-test", results))
     asked, store = asked_for(recipe), Store(tmp_path)

@@ -150,6 +150,7 @@ def test_greedy_decoding_goes_on_as_generate_does(name):
     assert len(np.unique(w["generated"])) > 2
 
 
+@pytest.mark.slow
 def test_the_file_is_what_hugging_face_says():
     """Where PyTorch and transformers are installed, the file is made anew and compared."""
     pytest.importorskip("torch")

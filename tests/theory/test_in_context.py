@@ -11,7 +11,10 @@ from lopsided.tasks.icl_regression import ICLRegression
 from lopsided.theory.in_context import examples_worth, least_squares_loss
 
 
-@pytest.mark.parametrize(("dimension", "examples"), [(4, 0), (4, 2), (4, 3), (4, 4), (4, 15), (2, 1)])
+@pytest.mark.parametrize(
+    ("dimension", "examples"),
+    [(4, 0), (4, 4), (2, 1), *(pytest.param(4, n, marks=pytest.mark.slow) for n in (2, 3, 15))],
+)
 def test_least_squares_on_few_examples_costs_what_theory_says(dimension, examples):
     task = ICLRegression(dimension=dimension, examples=max(examples, 1))
     draw = jax.jit(jax.vmap(lambda i: task.sample(stream(1, "train"), i, SampleContext())))

@@ -99,6 +99,7 @@ def test_phase_1_time_has_slope_one_half_in_size():
     assert abs(np.polyfit(np.log(sizes), np.log(first), 1)[0] - theory.PHASE_1_EXPONENT) < 0.1
 
 
+@pytest.mark.slow
 def test_good_neurons_are_as_frequent_as_gaussian_ones():
     _, found = final(spec_of(d=32, size=512), 2000)
     good = (found["two-phase/aligned"] > 0) & (found["two-phase/q-0"] >= 0.6)
@@ -107,6 +108,7 @@ def test_good_neurons_are_as_frequent_as_gaussian_ones():
     assert good.mean() > theory.good_event_bound(0.6)
 
 
+@pytest.mark.slow
 def test_random_labels_carry_no_signal_and_grow_the_outer_weight_alike():
     _, true = final(spec_of(d=32, size=256), 400)
     _, random = final(spec_of(d=32, size=256, labels="random"), 400)

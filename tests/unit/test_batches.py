@@ -24,8 +24,8 @@ from tests.engines import engine
 KEY = stream(0, "init")
 CONFIGS = [
     {"attention": "causal"},
-    {"attention": "encoder"},
-    {"attention": "causal", "positions": "rope", "layers": 3},
+    pytest.param({"attention": "encoder"}, marks=pytest.mark.slow),
+    pytest.param({"attention": "causal", "positions": "rope", "layers": 3}, marks=pytest.mark.slow),
 ]
 COPY = {
     "task": {"name": "copying"},
@@ -120,6 +120,7 @@ def test_pieces_of_a_batch_count_by_their_weight():
     assert all(np.all(np.asarray(g) == 0) for g in jax.tree.leaves(nothing.grads))
 
 
+@pytest.mark.slow
 def test_a_packed_text_task_learns_and_is_tested_on_what_it_never_saw():
     """Rows of training are packed and padded; test questions are shorter, on pairs that training never draws."""
     spec = Spec.parse(COPY)

@@ -180,6 +180,7 @@ def test_memory_bounds_the_ensemble(parity):
     assert memory.members_that_fit(program, 1) == 1
 
 
+@pytest.mark.slow
 def test_curriculum_trains_on_shorter_products(tracking):
     stages = [{"steps": 10, "weights": [1]}, {"steps": 20, "weights": [0, 1]}]
     spec = tracking(plan={"name": "curriculum", "batch": 16, "stages": stages})

@@ -41,7 +41,11 @@ def trained(spec, **execution):
     return made.program.holds, rows
 
 
-@pytest.mark.parametrize("ways", [{}, {"micro_batch": 64}, {"batch_devices": 2}], ids=str)
+@pytest.mark.parametrize(
+    "ways",
+    [{}, *(pytest.param(ways, marks=pytest.mark.slow) for ways in ({"micro_batch": 64}, {"batch_devices": 2}))],
+    ids=str,
+)
 @pytest.mark.parametrize("plan", [WHOLE, GROWING], ids=lambda plan: plan["name"])
 @pytest.mark.parametrize("until", [None, {"metric": "test/accuracy", "at_least": 0.99}], ids=["all steps", "until"])
 def test_held_samples_are_those_drawn_in_every_step(parity, limit, plan, ways, until):

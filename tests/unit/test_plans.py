@@ -171,6 +171,7 @@ def test_full_batch_phases_use_all_of_the_phase(pairs):
         plan.check_steps(step + 1)
 
 
+@pytest.mark.slow
 def test_full_batch_phases_train_as_full_batches_do(parity):
     """One phase is full-batch gradient descent; a second, larger one goes on from there."""
     from lopsided.core.engine import Member

@@ -110,6 +110,7 @@ def trained(a_spec, seed=0):
 ONLINE, FIXED = {"name": "online", "batch": 4}, {"name": "fixed", "size": 8, "batch": 4}
 
 
+@pytest.mark.slow
 def test_each_group_gets_the_gradient_of_its_own_stream():
     """One step: the group's update is that of the other stream, the rest's is that of the main plan."""
     split = {"name": "by-group", "plan": FIXED, "others": [{"match": "layers.0.*", "plan": ONLINE}]}

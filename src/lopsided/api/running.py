@@ -118,7 +118,6 @@ def _of_run(store: Store, recipe: str | None) -> Results:
     """Results of a recorded run: the newest one of that name that is complete, unchanged runs before those that were
     changed by hand."""
     from lopsided.study import manifest
-    from lopsided.study.looks import plan_of
     from lopsided.study.remembered import recorded, unreadable
 
     if not (store.root / "parts").is_dir():
@@ -129,6 +128,8 @@ def _of_run(store: Store, recipe: str | None) -> Results:
     runs = recorded(store, known)
     others = [repr(OTHERS)] if with_seeds(store, known) else []
     names = "; ".join([*(f"{run.title!r}" for run in runs), *others]) or "none"
+    if hidden := sorted(unreadable(known)):
+        names += f" (once the files of their tasks are imported also {', '.join(map(repr, hidden))})"
     if recipe is not None and recipe.endswith(LOOKS):
         for run in runs:
             if recipe.removesuffix(LOOKS) in (run.label, run.title):
@@ -148,23 +149,41 @@ def _of_run(store: Store, recipe: str | None) -> Results:
             _say_mixed(grown.arms, store, range(run.seeds))
             if same := [each.title for each in chosen if each is not run]:
                 tell(f"load: {recipe!r} is {run.title!r} here; other runs of that name: {', '.join(same)}")
-            if (plan := plan_of(store, run.label)) is not None:
-                judged = f"recipe={run.title + LOOKS!r} has those that judge its claims"
-                tell(f"load: seeds below {plan.first} of {run.title!r} chose; {judged}")
+            if said := _judged_by(run, store):
+                tell(f"load: {said}")
             return of_stored(found)
     raise InputError(f"load: {recipe!r} is not complete in {str(store.root)!r}; `lopsided run` goes on with it")
 
 
+def _judged_by(run: RecipeRun, store: Store) -> str:
+    """Which seeds judge a run's claims, where the folder has a plan of `--until-decided`; otherwise empty."""
+    from lopsided.study import looks
+    from lopsided.study.manifest import judging_plan
+
+    if (plan := judging_plan(store, run.label)) is not None:
+        judged = f"recipe={run.title + LOOKS!r} has those that judge its claims"
+        return f"seeds below {plan.first} of {run.title!r} chose; {judged}"
+    if looks.plan_of(store, run.label) is not None:
+        return (
+            f"the plan of --until-decided of {run.title!r} was made for other claims or arms and is passed over; its "
+            f"verdicts are of these {run.seeds} seeds"
+        )
+    return ""
+
+
 def _of_looks(run: RecipeRun, store: Store) -> Results:
     """Results of the seeds that judge a run's claims, and chose nothing."""
-    from lopsided.study.looks import judged_of, plan_of
+    from lopsided.study.looks import judged_of
+    from lopsided.study.manifest import judging_plan
 
-    plan = plan_of(store, run.label)
+    plan = judging_plan(store, run.label)
     judged = {} if plan is None else {name: tuple(n) for name, n in judged_of(store, plan, run.label).items() if n}
     specs = {name: spec for name, spec in run.grown(store)[0].arms.items() if name in judged}
-    found = stored.load(store, run.recipe.name, run.scale, specs, {name: judged[name] for name in specs}, run.planned)
-    if found is None or not specs:
-        raise InputError(f"load: no look of {run.title!r} is over in {str(store.root)!r}")
+    seeds = {name: judged[name] for name in specs}
+    found = stored.load(store, run.recipe.name, run.scale, specs, seeds, run.planned) if specs else None
+    if found is None:
+        said = f": {_judged_by(run, store)}" if plan is None else ""
+        raise InputError(f"load: no look of {run.title!r} is over in {str(store.root)!r}{said}")
     _say_mixed(specs, store)
     return of_stored(found)
 

@@ -93,7 +93,7 @@ class Recipe:
     @cache  # noqa: B019  # a recipe lives as long as the process; making the arms of some takes half a second
     def arms_at(self, scale: ScaleName) -> Mapping[str, ArmSpec]:
         """Arms by name. Raises `InputError` if two have one name, or if one has no spec."""
-        arms = list(self.arms(scale))
+        arms = list(self.arms(self.scale_named(scale)))
         if not arms or not all(isinstance(each, ArmSpec) and isinstance(each.spec, Spec) for each in arms):
             raise InputError(f"recipe {self.name!r}: arms({scale!r}) has to give arms with a Spec each")
         found = {each.name: each for each in arms}

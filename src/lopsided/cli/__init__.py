@@ -39,6 +39,7 @@ MANY_PARTS = 5_000
 app = App(
     name="lopsided",
     help="How lopsided should training data be? Recipes that reproduce findings and say whether they hold.",
+    help_epilogue=f"With any command, `{TRACEBACK}` shows the whole traceback of an error in your own code.",
     version=lambda: metadata.version("lopsided"),
     version_flags=["--version"],
 )
@@ -99,6 +100,7 @@ def report(
         File to write; DIRECTORY/reports/report.html if left out.
     """
     directory = chosen(directory, out)
+    from lopsided.report.page_file import require_page
     from lopsided.study.checking import found_in, interim
     from lopsided.study.manifest import recorded as manifests
     from lopsided.study.manifest import titles
@@ -108,10 +110,8 @@ def report(
 
     store = existing(directory)
     page = output or directory / "reports" / "report.html"
-    if page.is_dir() or not page.name:
-        raise InputError(f"--output {str(page)!r}: is a folder; name a file")
-    if page.suffix not in (".html", ".htm"):
-        raise InputError(f"--output {str(page)!r}: a report is an HTML page; name a file that ends in .html")
+    if output is not None:
+        require_page(page, directory)
     store.require_readable()
     known = manifests(store)
     if page.absolute().parent in [store.root.absolute() / "reports" / each.label for each in known]:
@@ -195,30 +195,29 @@ def status(
     """
     directory = chosen(directory, out)
     from lopsided.store import status as of
-    from lopsided.study.manifest import recorded
-    from lopsided.study.manifest import titles as titles_of
+    from lopsided.study.manifest import called, recorded
     from lopsided.study.others import members, members_of
 
     store = existing(directory)
     manifests = recorded(store)
     runs = members_of(store, manifests)
     runs |= members(store, runs)
+    titles, changes = called(runs, manifests)
     if times:
         spent = of.times(store, runs)
         if as_json:
             print_json({"runs": spent})
             return
         from lopsided.price.peak import best
-        from lopsided.report.terminal import times_table
+        from lopsided.report.folder_tables import times_table
 
-        times_table(spent, of.TIMES, [best(each["place"]) for each in spent])
+        times_table(spent, of.TIMES, [best(each["place"]) for each in spent], titles)
         return
-    found, titles = of.folder_status(store, runs), titles_of(manifests)
+    found = of.folder_status(store, runs)
     if as_json:
-        changed = {r.label: list(r.overrides) for r in manifests}
-        print_json({**found, "runs": [{**row, "changes": changed.get(row["run"], [])} for row in found["runs"]]})
+        print_json({**found, "runs": [{**row, "changes": changes[row["run"]]} for row in found["runs"]]})
         return
-    from lopsided.report.terminal import status_tables
+    from lopsided.report.folder_tables import status_tables
 
     status_tables(found, titles)
 

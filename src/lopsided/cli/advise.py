@@ -48,7 +48,7 @@ def advise(
         Of a spec: factors of the learning rate to choose from for each shape, --rates 0.5 1 2.
     train
         Of a table: a Python file that defines `train(stream, seed)`. It trains on the rows stream.at(0), stream.at(1),
-        … and returns a score, of which more is better.
+        … and returns a score, of which more is better. (--traceback shows the whole of an error in it.)
     skill
         Of a table: the column that says which skill each row needs (or which several). Left out: only small subsets
         are tried.

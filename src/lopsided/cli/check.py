@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,13 +38,17 @@ def check(*recipes: str, out: Out = OUT, rows: Path | None = None, as_json: Json
     from lopsided.study.own_code import say_rows_of_the_first_rule
     from lopsided.study.targets import find
 
-    # `lopsided check DIR`, as the other commands have it: no recipe has a folder's name.
-    if out == OUT and len(recipes) == 1 and (Path(recipes[0]) / "parts").is_dir():
+    # `lopsided check DIR`, as the other commands have it.
+    if out == OUT and len(recipes) == 1 and Path(recipes[0]).is_dir() and recipes[0] not in registered("recipe"):
         recipes, out = (), Path(recipes[0])
-    asked = [find(name) for name in recipes or registered("recipe")]
+    if not (out / "parts").is_dir():
+        for name in recipes:
+            find(name)  # a mistyped name first
     store = existing(out)
     store.require_readable()
     manifests, claims, needed, runs, specs = recorded(store), [], [], {}, []
+    _require_known(recipes, manifests, registered("recipe"))
+    asked = [find(name) for name in recipes or registered("recipe")]
     for recipe in asked:
         found, run = _decided(recipe, manifests, store, as_json)
         claims += found.claims
@@ -64,6 +68,14 @@ def check(*recipes: str, out: Out = OUT, rows: Path | None = None, as_json: Json
         print(f"{waiting} claims of {len(asked) - len(runs)} recipes are not run yet; `lopsided check NAME` shows them")
     if not recipes:
         _say_others(manifests, {recipe.name for recipe in asked}, store)
+
+
+def _require_known(names: Sequence[str], manifests: Sequence[Manifest], known: Collection[str]) -> None:
+    """Raise `InputError` for the name of a recipe file's run, whose claims only the file has."""
+    own = {each.recipe for each in manifests if each.file} - set(known)
+    if asked := [name for name in names if name in own]:
+        said = "from a recipe file, which has the claims; `lopsided check FILE.py` shows them"
+        raise InputError(f"{', '.join(asked)}: {said}")
 
 
 def _decided(
@@ -185,7 +197,9 @@ def _say_others(manifests: Sequence[Manifest], known: set[str], store: Store) ->
     if len(own) > len(recipes):
         print(f"{len(own) - len(recipes)} specs, which make no claims; `lopsided report` shows their curves")
     if others := members(store, members_of(store, manifests)).get(OTHERS):
-        print(f"{len(others)} {WHOSE}; lop.load(FOLDER, recipe={OTHERS!r}) has them")
+        whole = len(set(others) & set(complete))
+        which = "them" if whole == len(others) else f"the {whole} of them that are complete"
+        print(f"{len(others)} {WHOSE}; lop.load(FOLDER, recipe={OTHERS!r}) has {which}")
 
 
 def diff(recipe: str, *, scale: str = "laptop", as_json: Json = False) -> None:

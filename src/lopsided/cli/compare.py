@@ -90,6 +90,7 @@ def compare(
     """
     from lopsided.api.judged import Question, judged, metric_of
     from lopsided.api.reading import read
+    from lopsided.report.page_file import require_page
 
     if not paths:
         raise InputError("compare: takes files, folders or patterns of logs")
@@ -97,8 +98,8 @@ def compare(
         raise InputError("--target: goes with --at VALUE")
     if looks and plan is None:
         raise InputError("--looks: goes with --plan FILE")
-    if output is not None and output.suffix not in (".html", ".htm"):
-        raise InputError(f"--output {str(output)!r}: a page is HTML; name a file that ends in .html")
+    if output is not None:
+        require_page(output)
     if output is not None and task_from is not None:
         raise InputError("--output: a page is of one task; leave out --task-from, or take --json")
     arm: Any = (lambda path, config: path.parent.name) if arm_from == "path" else arm_from

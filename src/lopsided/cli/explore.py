@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lopsided.cli.options import OUT, Out, chosen
+from lopsided.cli.options import OUT, Out, chosen, no_store
 from lopsided.core.errors import InputError
 from lopsided.core.installing import install
 
@@ -84,15 +84,12 @@ def _logs(
     from lopsided.explore.logs import Source
 
     if not directory.exists():
-        raise InputError(
-            f"folder {str(directory)!r}: no store there; `lopsided run RECIPE --out {directory}` makes one"
-        )
+        raise no_store(directory)
     arm: Any = (lambda path, config: path.parent.name) if arm_from == "path" else arm_from
     try:
         runs = read(directory, arm, seed_from, task=task_from, pattern=pattern)
     except InputError as error:
-        made = f"`lopsided run RECIPE --out {directory}` makes a store"
-        raise InputError(f"folder {str(directory)!r}: no store there, and {error}; {made}") from None
+        raise InputError(f"{no_store(directory)}; and {error}") from None
     return Source(
         str(directory),
         runs,

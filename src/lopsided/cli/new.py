@@ -28,9 +28,9 @@ def new(what: Literal["recipe"], file: Path, /, *, from_: Annotated[str, Paramet
     from lopsided.core.registry import registered
     from lopsided.study.targets import NAME, find, require_no_runs_name
 
-    recipe = find(from_)
     if from_.endswith((".py", ".json")):
         raise InputError(f"--from {from_!r}: valid is the name of a recipe; `lopsided list` shows them")
+    recipe = find(from_)
     if file.suffix != ".py":
         raise InputError(f"{str(file)!r}: a recipe is a Python file; its name ends in .py")
     if not NAME.fullmatch(file.stem):

@@ -31,5 +31,12 @@ def existing(folder: Path) -> Store:
     from lopsided.store.parts import Store
 
     if not (folder / "parts").is_dir():
-        raise InputError(f"folder {str(folder)!r}: no store there; `lopsided run RECIPE --out {folder}` makes one")
+        raise no_store(folder)
     return Store(folder).as_of_now()
+
+
+def no_store(folder: Path, command: str = "lopsided run RECIPE") -> InputError:
+    """The error of a folder without a store, and the command that makes one; there is none for a file."""
+    if folder.is_file():
+        return InputError(f"folder {str(folder)!r}: is a file; a store is a folder")
+    return InputError(f"folder {str(folder)!r}: no store there; `{command} --out {folder}` makes one")

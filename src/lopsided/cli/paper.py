@@ -42,10 +42,10 @@ def paper(
         Print the page into a PDF beside it, too, with the browser of this machine.
     """
     from lopsided.core.registry import registered
+    from lopsided.report.page_file import require_page
     from lopsided.report.replication import as_pdf, write_replication
 
-    if output.suffix not in (".html", ".htm") or output.is_dir():
-        raise InputError(f"--output {str(output)!r}: a report is an HTML page; name a file that ends in .html")
+    require_page(output)
     document = _document(recipes, out, rows, claims)
     print(write_replication(output, registered("recipe"), document, figures))
     if pdf:

@@ -46,6 +46,7 @@ def skills(
         Print one JSON document on stdout, nothing else.
     """
     from lopsided.discovery.tables import of_columns, of_table, require_output, write
+    from lopsided.report.page_file import require_page
 
     if text is None and embeddings is None and not by:
         raise InputError(
@@ -57,6 +58,7 @@ def skills(
         raise InputError(f"-k {k}: at least 2")
     if output is not None:
         require_output(table, output)
+        require_page(output.with_suffix(".html"))
     found = of_columns(table, by) if by else of_table(table, text, embeddings, k, seed)
     pages, column = [], "skill"
     if output is not None and found.skills:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from lopsided.cli.options import OUT, Out, chosen
+from lopsided.cli.options import OUT, Out, chosen, no_store
 
 STOPPED = 143
 """Exit code of a worker that a signal stopped."""
@@ -39,7 +39,7 @@ def worker(
     out
         Folder of the store, shared with the head.
     """
-    from lopsided.core.errors import InputError, Stopped
+    from lopsided.core.errors import Stopped
     from lopsided.core.telling import counted
     from lopsided.executors.orders import CORES, as_worker, ask_to_stop, read
     from lopsided.store.parts import Store
@@ -49,7 +49,7 @@ def worker(
     store = Store(out)
     if stop:
         if not (out / "parts").is_dir():
-            raise InputError(f"out = {str(out)!r}: no store there")
+            raise no_store(out)
         workers, orders = ask_to_stop(store)
         names = f" ({', '.join(workers)})" if workers else ""
         who = f"{counted(len(workers), 'worker')} alive here{names}" + (
@@ -61,9 +61,7 @@ def worker(
     end = time.monotonic() + duration(idle, "--idle")
     while not (out / "parts").is_dir():
         if time.monotonic() > end:
-            raise InputError(
-                f"out = {str(out)!r}: no store there; `lopsided run … --on elsewhere --out {out}` makes one"
-            )
+            raise no_store(out, "lopsided run RECIPE --on elsewhere")
         time.sleep(0.5)
     cores = os.environ.get(CORES)
     if cores and hasattr(os, "sched_setaffinity"):

@@ -47,7 +47,7 @@ class Bucketed:
     def at(self, position: Any) -> np.ndarray:
         """Examples at the positions, as `Stream.at` gives them."""
         asked = np.asarray(position)
-        if asked.dtype.kind not in "iu":
+        if asked.size and asked.dtype.kind not in "iu":  # an empty list is of floats
             raise InputError(f"positions: have to be integers, not {asked.dtype}")
         flat = asked.reshape(-1)
         if flat.size and not (flat.min() >= 0 and flat.max() < self.total):

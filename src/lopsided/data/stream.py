@@ -162,7 +162,7 @@ class Stream:
     def at(self, positions: ArrayLike) -> np.ndarray:
         """Indices of the examples at these positions, as an array of the same shape (int64)."""
         n = np.asarray(positions)
-        if n.dtype.kind not in "iu":
+        if n.size and n.dtype.kind not in "iu":  # an empty list is of floats
             raise InputError(f"positions: have to be integers, not {n.dtype}")
         flat = n.reshape(-1).astype(np.int64)
         least = self.segments[0].settings.begin  # of `from_last`

@@ -59,7 +59,9 @@ class View:
     def __len__(self) -> int:
         return self.length
 
-    def __getitem__(self, position: int) -> Any:
+    def __getitem__(self, position: int | slice) -> Any:
+        if isinstance(position, slice):
+            return self.__getitems__(range(*position.indices(self.length)))
         if not 0 <= position < self.length:
             raise IndexError(position)
         self._in_order([position])

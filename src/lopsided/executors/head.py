@@ -11,7 +11,7 @@ from lopsided.core.telling import tell
 from lopsided.engines.choosing import require_engines
 from lopsided.executors import orders
 from lopsided.executors.base import Executor
-from lopsided.store.leases import MOST_FAILURES, Leases
+from lopsided.store.leases import MOST_FAILURES, Lease, Leases
 from lopsided.store.parts import Store
 from lopsided.store.survey import MemberId
 from lopsided.work.done import Done, Request
@@ -23,7 +23,8 @@ LOOK_SECONDS = 1.0
 LAST_COMMIT_SECONDS = 60.0
 """How long a head waits at its deadline for its workers' last commits."""
 FIRST_SECONDS = 10.0
-"""Before, a head says nothing of the time left: what it sees first is what others had done."""
+"""Seconds of training before a head says how much time is left by its speed: leases are rewritten every five seconds,
+so that what it sees comes in steps."""
 MOST_DEATHS = 10
 """Times that all workers may be replaced without anything being committed."""
 
@@ -38,7 +39,11 @@ class Wanted:
         self.names = set(self.steps)
         self.first = len(self.missing())
         """How many were missing at the beginning."""
+        self._leases: list[Lease] = []
+        """Of living processes that train some of the members, at the last look."""
         self._open = self.first - self._half_done(self.missing())
+        self._moved: tuple[float, float] | None = None
+        """When members were first seen to come further (seconds after the beginning), and how much was open then."""
 
     def missing(self) -> set[MemberId]:
         """Members that are not complete yet."""
@@ -50,17 +55,33 @@ class Wanted:
             return
         missing, seconds = self.missing(), time.perf_counter() - self._began
         open_ = len(missing) - self._half_done(missing)
-        made = self._open - open_
-        left = seconds * open_ / made if made > 0 and seconds > FIRST_SECONDS else None
-        self.progress(Progress(0, 0, (), None, seconds, 1 - open_ / len(self.names), left))
+        if self._moved is None and open_ < self._open:
+            self._moved = seconds, open_
+        self.progress(
+            Progress(0, 0, (), None, seconds, 1 - open_ / len(self.names), self._left(missing, open_, seconds))
+        )
+
+    def _left(self, missing: set[MemberId], open_: float, seconds: float) -> float | None:
+        """Seconds left: what the workers say if they train all that is missing, as `status` does; otherwise by the
+        speed since something moved, which is after workers came, started and compiled. None while nobody knows."""
+        said = [lease.seconds_left for lease in self._leases]
+        if missing and missing <= {member for lease in self._leases for member in lease.members} and None not in said:
+            return max(left for left in said if left is not None)
+        if self._moved is None:
+            return None
+        since, then = self._moved
+        known = then > open_ and seconds - since > FIRST_SECONDS
+        return (seconds - since) * open_ / (then - open_) if known else None
 
     def _half_done(self, missing: set[MemberId]) -> float:
         """How many members' worth of steps are made of those that are missing: under way, or committed, also by an
         earlier command, so that nothing of before counts as made now."""
         made = {name: step for name, step in self.store.survey_new().half_done.items() if name in missing}
-        for lease in Leases(self.store.root).all():
-            if lease.alive:
-                made |= {name: max(lease.step, made.get(name, 0)) for name in missing.intersection(lease.members)}
+        self._leases = [
+            lease for lease in Leases(self.store.root).all() if lease.alive and missing & set(lease.members)
+        ]
+        for lease in self._leases:
+            made |= {name: max(lease.step, made.get(name, 0)) for name in missing.intersection(lease.members)}
         return sum(min(max(step / self.steps[name], 0.0), 1.0) for name, step in made.items())
 
     def done(self) -> Done:

@@ -14,7 +14,7 @@ from lopsided.explore.runs import ListedRun, of_manifest, of_others
 from lopsided.store.mirror import Mirror
 from lopsided.store.parts import Store
 from lopsided.store.status import folder_status
-from lopsided.study.manifest import recorded, titles
+from lopsided.study.manifest import called, recorded, titles
 from lopsided.study.others import members, members_of
 from lopsided.study.own_code import code_versions, digests_of, versions_text
 
@@ -32,6 +32,8 @@ class Folder:
         self.reader = Reader(self.mirror)
         self.status: dict[str, Any] = {}
         """What `lopsided.store.status.folder_status` said; empty before the first look."""
+        self.titles: dict[str, str] = {}
+        """What people call the runs of `status`, by name."""
         self.trouble = ""
         """Why the last look failed, if it did."""
         self._runs: dict[str, ListedRun] = {}
@@ -81,7 +83,9 @@ class Folder:
                 if whole:
                     now = self.store.as_of_now()
                     wanted = members_of(now, self._manifests[1])
-                    self.status = folder_status(now, wanted | members(now, wanted))
+                    wanted |= members(now, wanted)
+                    self.titles = called(wanted, self._manifests[1])[0]
+                    self.status = folder_status(now, wanted)
                 self.trouble = ""
             except (OSError, StoreError) as error:
                 whole, self.trouble = True, str(error)

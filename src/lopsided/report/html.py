@@ -14,6 +14,7 @@ from lopsided.claims.counts import counts
 from lopsided.core.provenance import software
 from lopsided.figures.panels import Figure
 from lopsided.report.neighbour_curve import curve
+from lopsided.report.page_file import MARK, of_folder
 from lopsided.report.plotly_draw import panel_html
 from lopsided.report.summary import arm_summaries
 from lopsided.report.text import never_learned, number, rules, to_learn
@@ -51,8 +52,8 @@ class Section(NamedTuple):
     """That rows of several versions of the code are shown, where no claim says so."""
 
 
-def write(sections: Sequence[Section], path: Path) -> Path:
-    """Write the page; everything it needs (scripts too) is inside."""
+def write(sections: Sequence[Section], path: Path, folder: Path | None = None) -> Path:
+    """Write the page; everything it needs (scripts too) is inside. `folder`: the store that it is of."""
     first = True
     views = []
     for section in sections:
@@ -78,7 +79,7 @@ def write(sections: Sequence[Section], path: Path) -> Path:
                 "panels": panels,
             }
         )
-    return write_page(path, "report.html.jinja", views=views)
+    return write_page(path, "report.html.jinja", views=views, folder="" if folder is None else of_folder(folder))
 
 
 def write_page(path: Path, template: str, **values: Any) -> Path:
@@ -95,7 +96,7 @@ def write_page(path: Path, template: str, **values: Any) -> Path:
         "never_learned": never_learned,
         "took": took,
     }
-    text = environment.get_template(template).render(**values, software=software())
+    text = environment.get_template(template).render(**{"folder": "", **values}, mark=MARK, software=software())
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_text(path, text)
     return path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, Literal, get_args
@@ -103,6 +103,15 @@ class Results:
         if name not in self.arms:
             raise unknown("arm", name, self.arms)
         return self.arms[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.arms
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.arms)
+
+    def __len__(self) -> int:
+        return len(self.arms)
 
     def where(self, **coordinates: Any) -> list[Arm]:
         """Arms with these coordinates, in the recipe's order. A function says which values will do; None asks for arms

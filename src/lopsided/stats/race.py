@@ -142,11 +142,15 @@ def race(plan: RacePlan, measure: Measure, told: Callable[[str], None] = lambda 
             seen[name].append(found[name])
         now = mean_ranks({name: seen[name] for name in left})
         ranks |= now
-        alike = alike and not np.ptp(list(now.values()))
-        # A tie is no win: what is in use goes first.
-        ordered = sorted(left, key=lambda name: (now[name], name not in plan.baselines, plan.arms.index(name)))
+        alike = alike and not np.ptp(_ranks({name: seen[name] for name in left}), axis=0).any()
+        # A tie is no win: what is in use goes first, then the other baselines.
+        order = list(dict.fromkeys((*plan.baselines, *plan.arms)))
+        ordered = sorted(left, key=lambda name: (now[name], order.index(name)))
         left = ordered[: -(-len(left) // 2)] if i < len(plan.screening) - 1 else ordered
-    winner, others = left[0], [name for name in left[1:] if name not in plan.baselines]
+    if alike:  # whoever went on did so by the order alone: all have the rank in the middle, and nobody is second
+        left = sorted(plan.arms, key=lambda name: name != plan.baselines[0])
+        ranks = now = dict.fromkeys(plan.arms, (len(plan.arms) + 1) / 2)
+    winner, others = left[0], [name for name in left[1:] if name not in plan.baselines and not alike]
     runner_up = others[0] if others else None
     if winner == plan.baselines[0]:
         tied = tuple(name for name in left[1:] if now[name] == now[winner])
@@ -212,7 +216,11 @@ def _joined(parts: Sequence[Found]) -> Found:
 
 def mean_ranks(found: Mapping[str, Sequence[Found]]) -> dict[str, float]:
     """Mean over seeds of each arm's rank within the seed, 1 is best; members that never learned tie for the last."""
+    return dict(zip(found, map(float, _ranks(found).mean(1)), strict=True))
+
+
+def _ranks(found: Mapping[str, Sequence[Found]]) -> np.ndarray:
+    """(arms, seeds) rank of each arm within the seed."""
     joined = [_joined(parts) for parts in found.values()]
     worse = [each.ordinal if isinstance(each, Times) else -each for each in joined]
-    ranks = np.asarray(scipy.stats.rankdata(np.stack(worse), axis=0)).mean(1)
-    return dict(zip(found, map(float, ranks), strict=True))
+    return np.asarray(scipy.stats.rankdata(np.stack(worse), axis=0))

@@ -61,7 +61,7 @@ def folder_status(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> dict[
     """Counts of members per run (`runs`: label -> wanted members), leases, failures and damaged parts."""
     survey, leases = store.survey(), Leases(store.root)
     live, stale = _held(leases)
-    failures = leases.failures()
+    failures = [each for each in leases.failures() if not _came_further(each, survey)]
     failed = {member for failure in failures for member in failure.members}
     return {
         "runs": [_row(label, set(members), survey, live, stale, failed) for label, members in runs.items()],
@@ -119,6 +119,12 @@ def _row(
         "furthest": max(begun, default=None),
         "seconds_left": max(left) if left else None,
     }
+
+
+def _came_further(failure: FailureRecord, survey: Survey) -> bool:
+    """Whether a later attempt has committed more than the one that failed: its count starts anew (`record_failure`)."""
+    left = [member for member in failure.members if member not in survey.complete]
+    return all(survey.half_done.get(member, 0) > failure.step for member in left)
 
 
 def _failure(failure: FailureRecord, live: Held) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lopsided.store.parts import Store
 from lopsided.study import manifest
-from lopsided.study.looks import plan_of
+from lopsided.study.looks import plan_in_force
 from lopsided.study.manifest import Manifest
 from lopsided.study.recipe_run import RecipeRun
 
@@ -14,7 +14,7 @@ def tested_before(asked: RecipeRun, store: Store) -> str:
     verdict pleases is wrong more often than a test promises."""
     if asked.scale == "smoke" or not asked.recipe.claims:
         return ""
-    if (plan := plan_of(store, asked.label)) is not None:
+    if (plan := plan_in_force(store, asked.label, asked.plan_key)) is not None:
         if asked.seeds == plan.first:
             return ""
         judge = f"seeds {plan.first} to {plan.first + plan.looks[-1] - 1} judge its claims, by a plan"
@@ -41,7 +41,8 @@ def replaces(asked: RecipeRun, store: Store) -> str:
     now = {name: spec.content_hash() for name, spec in asked.arms.items()}
     if other := [name for name, arm in before.arms.items() if now.get(name, arm.hash) != arm.hash]:
         return f"{asked.label}: {_named(other)} other specs than before under this name; the page is of the new ones"
-    if before.seeds > asked.seeds and plan_of(store, asked.label) is None:
+    written = (store.root / "reports" / asked.label / "index.html").is_file()
+    if written and before.seeds > asked.seeds and plan_in_force(store, asked.label, asked.plan_key) is None:
         return f"{asked.label}: this folder has {before.seeds} seeds of it; the page is now of {asked.seeds}"
     return ""
 

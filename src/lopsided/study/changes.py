@@ -25,6 +25,12 @@ class AskedChange(NamedTuple):
         """The field's last word: `lr` of `optimizer.lr`."""
         return self.field.rpartition(".")[2]
 
+    @property
+    def inner(self) -> str:
+        """Another change in the value, where the name of an arm was written without its spaces; empty elsewhere."""
+        rest = self.text.rpartition(": ")[2]
+        return rest if rest != self.text and CHANGE.match(rest) else ""
+
     def named(self, field: str) -> str:
         """The change as `--set` takes it, with `field` as the name of what is changed."""
         arm = f"{self.arm}: " if self.arm else ""

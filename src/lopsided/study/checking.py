@@ -12,8 +12,7 @@ from lopsided.results.stored import Results
 from lopsided.stats.seeds_needed import seeds_needed
 from lopsided.stats.verdict import Claim
 from lopsided.store.parts import Store
-from lopsided.study.looks import plan_of
-from lopsided.study.manifest import Manifest
+from lopsided.study.manifest import Manifest, judging_plan
 from lopsided.study.neighbours import with_neighbours
 from lopsided.study.recipe_run import RecipeRun
 from lopsided.study.remembered import latest
@@ -88,7 +87,9 @@ def found_in(asked: RecipeRun, store: Store) -> FoundRun:
     judged = range(looks.first, looks.first + looks.seeds) if looks else ()
     claims = grown.marked(looks.claims if looks else grown.claims(results), store, judged)
     claims = with_neighbours(claims, asked, store)
-    plan = None if asked.recipe.claims else plan_of(store, asked.label)  # a recipe file's, whose claims only it has
+    plan = (
+        None if asked.recipe.claims else judging_plan(store, asked.label)
+    )  # a recipe file's, whose claims only it has
     return FoundRun(grown, results, claims, looks, problem, only_chose=text.only_chose(plan.first) if plan else "")
 
 

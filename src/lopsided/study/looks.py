@@ -17,6 +17,7 @@ from lopsided.store.files import replace_text
 from lopsided.store.parts import Store
 from lopsided.store.records import LONGEST, Hash, Seed, StrictRecord
 from lopsided.store.survey import MemberId
+from lopsided.study.plan_key import plan_key
 
 ENDING, JUDGED = ".look", ".judged"
 
@@ -67,6 +68,15 @@ def file_of(store: Store, label: str) -> Path:
 def plan_of(store: Store, label: str) -> LookPlan | None:
     """The plan of a run; None where nothing is planned, or the file is no plan of this version."""
     return records.read(file_of(store, label), LookPlan)
+
+
+def plan_in_force(store: Store, label: str, key: str) -> LookPlan | None:
+    """The plan of a run whose own digest is `key`; None if it was made for other arms, claims or tests, and is passed
+    over. An empty key, of manifests before 2026-11-29, tells nothing."""
+    plan = plan_of(store, label)
+    if plan is None or not key or not plan.tests:
+        return plan
+    return plan if plan_key(plan.arms_hash, plan.claims, plan.tests) == key else None
 
 
 def tell(store: Store, label: str, said: str, specs: Sequence[str], seeds: Sequence[int]) -> None:

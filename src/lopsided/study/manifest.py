@@ -73,6 +73,9 @@ class Manifest(StrictRecord):
     """What the recipe reads of a run first; empty: accuracy, or the loss where there is none."""
     threshold: float | None = None
     """Value of it at which a member has learned, where the recipe says one."""
+    plan: str = ""
+    """Digest of what a plan of `--until-decided` has to be made for (`plan_key`); empty in manifests of before
+    2026-11-29."""
     format: Literal[2] = FORMAT
 
     @property
@@ -102,7 +105,7 @@ class Manifest(StrictRecord):
 
     def rows(self, store: Store | None = None) -> list[ArmRow]:
         """The run's rows of the table `arms`. `store`: where its looks, if any, are planned."""
-        plan = None if store is None else looks.plan_of(store, self.label)
+        plan = None if store is None else looks.plan_in_force(store, self.label, self.plan)
         judged = {} if store is None or plan is None else looks.judged_of(store, plan, self.label)
         return [
             ArmRow(
@@ -169,6 +172,13 @@ def read(store: Store, label: str) -> Manifest | None:
     return records.read(store.root / "runs" / f"{label}.json", Manifest)
 
 
+def judging_plan(store: Store, label: str) -> looks.LookPlan | None:
+    """The plan of `--until-decided` by which a recorded run is judged; None if it has none, or passed over the one that
+    the folder has."""
+    found = read(store, label)
+    return looks.plan_in_force(store, label, found.plan if found else "")
+
+
 def of_name(store: Store, recipe: str) -> list[Manifest]:
     """Sound manifests of recipes of this name. Capital letters make no other name: on some disks they name the same
     files."""
@@ -200,6 +210,15 @@ def titles(manifests: Sequence[Manifest]) -> dict[str, str]:
     return {each.label: each.title + (EDITED if each.label in old else "") for each in manifests}
 
 
+def called(runs: Iterable[str], manifests: Sequence[Manifest]) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """What `status` calls a folder's runs and their looks (`RUN, look 2 of 3, 1 open`), and what was changed by hand,
+    both by name. No recipe's name has a comma."""
+    names, changes = titles(manifests), {each.label: list(each.overrides) for each in manifests}
+    labels = {run: run.partition(",")[0] for run in runs}
+    shown = {run: names.get(label, label) + run.removeprefix(label) for run, label in labels.items()}
+    return shown, {run: changes.get(label, []) for run, label in labels.items()}
+
+
 def tested(store: Store, label: str) -> int:
     """The most seeds at which the claims of a run were tested so far; 0 for none."""
     before = read(store, label)
@@ -213,7 +232,7 @@ def looked_at(store: Store, manifests: Sequence[Manifest]) -> dict[str, list[Mem
     """The members by which looks have judged each run so far, those that chose left out, as `RUN, looks`."""
     complete, found = store.complete(), {}
     for each in manifests:
-        if plan := looks.plan_of(store, each.label):
+        if plan := looks.plan_in_force(store, each.label, each.plan):
             judged = looks.judged_of(store, plan, each.label)
             seeds = {each.arms[name].hash: judged[name] for name in plan.arms if name in each.arms}
             members = [(spec, seed) for spec, seed in complete if seed in seeds.get(spec, ())]

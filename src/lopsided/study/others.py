@@ -44,8 +44,12 @@ def _name(at: Mapping[str, Any]) -> str:
 
 
 def members_of(store: Store, manifests: Sequence[Manifest]) -> dict[str, list[MemberId]]:
-    """The members of every recorded run, of the look that it has in hand, and of those by which looks judged it."""
-    return {each.label: each.members() for each in manifests} | in_hand(store) | looked_at(store, manifests)
+    """The members of every recorded run, those by which looks judged it, and those that the look in hand adds."""
+    looked = looked_at(store, manifests)
+    over = {member for each in looked.values() for member in each}
+    now = {run: [member for member in each if member not in over] for run, each in in_hand(store).items()}
+    asked = {each.label: each.members() for each in manifests}
+    return asked | {run: each for run, each in now.items() if each} | looked
 
 
 def with_seeds(store: Store, manifests: Sequence[Manifest]) -> list[tuple[OtherArm, tuple[int, ...]]]:

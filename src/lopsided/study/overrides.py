@@ -3,6 +3,7 @@ key*=2` for what every arm that has it has, and `--set "arm: key=value"` for one
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -48,9 +49,8 @@ def overridden(recipe: str, arms: Mapping[str, Spec], overrides: Sequence[str]) 
     if not overrides:
         return dict(arms)
     changes = list(map(change_of, overrides))
-    for change in changes:
-        if change.arm and change.arm not in arms:
-            raise unknown("arm", change.arm, arms)
+    for override, change in zip(overrides, changes, strict=True):
+        _require_arm(override, change, arms)
     changed = {name: apply(spec, overrides, name) for name, spec in arms.items()}
     for override, change in zip(overrides, changes, strict=True):
         if change.multiplies and all(apply(spec, [override], name) == spec for name, spec in arms.items()):
@@ -59,6 +59,17 @@ def overridden(recipe: str, arms: Mapping[str, Spec], overrides: Sequence[str]) 
     _keep_apart(recipe, arms, changes)
     _still_different(arms, changed, overrides)
     return changed
+
+
+def _require_arm(override: str, change: AskedChange, arms: Mapping[str, Spec]) -> None:
+    """Raise `InputError` where a change names no arm that there is."""
+    if change.arm and change.arm not in arms:
+        raise unknown("arm", change.arm, arms)
+    if override.lstrip().startswith(":"):
+        raise InputError(f"--set {override!r}: names no arm before the colon")
+    # `alpha=0.5: steps=40` is a change of alpha; no value has another change in it.
+    if near := change.inner and difflib.get_close_matches(override.removesuffix(change.inner), arms, 1):
+        raise InputError(f'--set {override!r}: no arm of that name. Did you mean --set "{near[0]}: {change.inner}"?')
 
 
 def apply(spec: Spec, overrides: Sequence[str], arm: str = "") -> Spec:

@@ -29,6 +29,7 @@ from lopsided.study.manifest import Manifest
 from lopsided.study.named_metrics import check_metrics
 from lopsided.study.overrides import apply, changed, require_other_names
 from lopsided.study.own_code import code_versions
+from lopsided.study.plan_key import arms_hash, plan_key, tests_of
 from lopsided.study.targets import find, plain_curves
 from lopsided.work.done import Done, Request, Runner
 from lopsided.work.jobs import cut, wanted_members
@@ -71,6 +72,11 @@ class RecipeRun:
     def base(self) -> dict[str, Spec]:
         """The recipe's own arms, without those of the rounds."""
         return {name: spec for name, spec in self.arms.items() if not any(name in added for added in self.rounds)}
+
+    @property
+    def plan_key(self) -> str:
+        """Digest of what a plan of `--until-decided` has to be made for."""
+        return plan_key(arms_hash(self.base), [each.claim for each in self.recipe.claims], tests_of(self.recipe))
 
     @property
     def label(self) -> str:
@@ -140,6 +146,7 @@ class RecipeRun:
             tested=manifest.tested(store, self.label),
             metric=self.recipe.metric,
             threshold=self.recipe.threshold if math.isfinite(self.recipe.goal) else None,
+            plan=self.plan_key,
         )
         if not self.file:
             manifest.write(store, found)

@@ -51,7 +51,7 @@ def write_report(store: Store, runs: Sequence[FoundRun], page: Path, names: Mapp
                 "" if found.claims else mixed_text(asked.arms.values(), store, range(asked.seeds)),
             )
             sections.append(section)
-        return write(sections, page)
+        return write(sections, page, store.root)
     except OSError as error:
         raise InputError(
             f"report {str(page)!r}: cannot be written ({error.strerror or error}); rows are safe"

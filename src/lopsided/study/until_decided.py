@@ -9,15 +9,12 @@ function of stored rows, so a stopped run goes on, and `lopsided check` sees wha
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 
 import numpy as np
 
-from lopsided.claims.as_text import as_text
 from lopsided.claims.deciding import about, at_edges, found_of, most_diverged, with_reason
 from lopsided.claims.recipe import Recipe
 from lopsided.core.errors import InputError, StoreError
@@ -35,6 +32,7 @@ from lopsided.study import looks as look_in_hand
 from lopsided.study import manifest
 from lopsided.study.chose import RowsGoneError, choosing, chose
 from lopsided.study.looks import LookPlan, file_of, plan_of
+from lopsided.study.plan_key import arms_hash, tests_of
 from lopsided.study.recipe_run import RecipeRun
 from lopsided.work.done import Done, Request, Runner
 from lopsided.work.worker import train
@@ -222,10 +220,10 @@ def read(asked: RecipeRun, store: Store) -> LookPlan | None:
     if (plan := plan_of(store, asked.label)) is None:
         raise StoreError(f"{file}: is no plan of this version; remove it to plan anew")
     claims = tuple(s.claim for s in asked.recipe.claims)
-    for what, same in ("claims", plan.claims == claims), ("arms", plan.arms_hash == _arms_hash(asked)):
+    for what, same in ("claims", plan.claims == claims), ("arms", plan.arms_hash == arms_hash(asked.base)):
         if not same:
             raise StoreError(f"{file}: was made for other {what} of {asked.recipe.name!r}; move it away to plan anew")
-    for claim, then, now in zip(plan.claims, plan.tests, _tests(asked.recipe), strict=False):
+    for claim, then, now in zip(plan.claims, plan.tests, tests_of(asked.recipe), strict=False):
         if then != now:
             raise StoreError(
                 f"{file}: was made for another test of {claim!r}, and seeds were looked at since; seeds that nobody "
@@ -251,8 +249,8 @@ def _write(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> LookPlan:
         best=tuple(each.arm.name for each in tuned),
         claims=tuple(s.claim for s in asked.recipe.claims),
         looks=looks,
-        arms_hash=_arms_hash(asked),
-        tests=_tests(asked.recipe),
+        arms_hash=arms_hash(asked.base),
+        tests=tests_of(asked.recipe),
     )
     file = file_of(store, asked.label)
     folder_in(file.parent.parent, file.parent.name)
@@ -270,12 +268,3 @@ def _tell(asked: RecipeRun, plan: LookPlan, state: FolderState, store: Store) ->
     said = f"look {state.looks + 1} of {len(plan.looks)}, {still_open} open"
     specs = [asked.arms[name].content_hash() for name in state.wanted]
     look_in_hand.tell(store, asked.label, said, specs, _seeds(plan, state.looks))
-
-
-def _tests(recipe: Recipe) -> tuple[str, ...]:
-    return tuple(sha256(as_text(each.test).encode()).hexdigest()[:16] for each in recipe.claims)
-
-
-def _arms_hash(asked: RecipeRun) -> str:
-    arms = sorted((name, spec.content_hash()) for name, spec in asked.base.items())
-    return sha256(json.dumps(arms).encode()).hexdigest()[:16]

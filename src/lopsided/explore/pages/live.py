@@ -67,11 +67,10 @@ def _tables(folder: Folder) -> Any:
     said = [] if not folder.trouble else [html.P(f"The last look at the folder failed: {folder.trouble}", role="alert")]
     if not status:
         return [*said, html.P(f"Reading the folder: {copied:,} of {of:,} parts.")]
-    titles = {label: run.title for label, run in folder.runs.items()}
     counts = "members", "done", "running", "stale", "failed", "waiting"
     runs = [
         (
-            titles.get(row["run"], row["run"]),
+            folder.titles.get(row["run"], row["run"]),
             *(f"{row[key]:,}" for key in counts),
             _bar(row["done"], row["members"]),
             _left(row["seconds_left"]),

@@ -18,7 +18,7 @@ OWN = "a small example"
 
 def layout(folder: Folder) -> list[Any]:
     """Where to start from, the form, the runs that were started."""
-    runs = [OWN, *folder.runs]
+    runs = [{"label": OWN, "value": OWN}, *({"label": run.title, "value": key} for key, run in folder.runs.items())]
     start = [
         labelled("Start from", choose("try-run", runs, OWN)),
         labelled("Arm", choose("try-arm", ["–"], "–")),
