@@ -5,6 +5,7 @@ import itertools
 import jax
 import numpy as np
 import pytest
+import scipy.optimize
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -148,6 +149,38 @@ def test_correlation_of_two_targets_under_uniform_skills():
     w, other = np.sign(rng.normal(size=(2, 5)))
     products = [w[list(i)].prod() * other[list(i)].prod() for i in itertools.product(range(5), repeat=4)]
     assert theory.uniform_correlation(w, other, 4) == pytest.approx(np.mean(products))
+
+
+@pytest.mark.parametrize(("d", "eps"), [(100, 0.3), (400, 0.2), (200, 0.3)])
+def test_exponentially_many_targets_hardly_correlate(d, eps):
+    """Lemma 1: of exp(eps² d / 4) / 2 random targets no two correlate by more than eps, in three of four draws at least
+    (a union over pairs of Hoeffding's bound); so their labels correlate by eps^k at most."""
+    rng, many = np.random.default_rng(d), int(np.exp(eps**2 * d / 4) / 2)
+    assert many >= 4
+    largest = []
+    for _ in range(100):
+        w = np.sign(rng.normal(size=(many, d)))
+        largest.append(np.abs(np.triu(w @ w.T, 1)).max() / d)
+    assert np.mean(np.array(largest) <= eps) >= 0.75
+    assert theory.uniform_correlation(w[0], w[1], 4) <= largest[-1] ** 4 * (1 + ROUNDING)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    d=st.integers(2, 12), k=st.sampled_from([2, 4, 6]), alpha=st.sampled_from([0.0, 1.0, 2.0]), seed=st.integers(0, 99)
+)
+def test_the_loss_stands_still_at_three_points_only(d, k, alpha, seed):
+    """Lemma 2: where the gradient is 0, w is 0, the target, or its opposite."""
+    p = PowerLaw(alpha=alpha).schedule(d).probabilities()
+    for point in (np.zeros(d), np.ones(d), -np.ones(d)):
+        assert not theory.gradient(point, p, k).any()
+    start = np.random.default_rng(seed).normal(size=d)
+    # Divided by p: the equations of rare skills are as steep as those of frequent ones.
+    found = scipy.optimize.root(lambda u: theory.gradient(u, p, k) / p, start, method="lm", tol=1e-14)
+    assume(found.success and np.abs(found.fun).max() < 1e-12)
+    # At 0 the gradient is flat (of order 2k - 1), so that a root is found from some way off.
+    near = [np.abs(found.x - point).max() < 1e-6 for point in (np.ones(d), -np.ones(d))]
+    assert any(near) or np.abs(found.x).max() < 0.2
 
 
 def test_sampled_gradient_descent_approaches_population_as_the_batch_grows():

@@ -40,7 +40,7 @@ class Wanted:
         self.first = len(self.missing())
         """How many were missing at the beginning."""
         self._leases: list[Lease] = []
-        """Of living processes that train some of the members, at the last look."""
+        """Leases of living processes that train some of the members, at the last look."""
         self._open = self.first - self._half_done(self.missing())
         self._moved: tuple[float, float] | None = None
         """When members were first seen to come further (seconds after the beginning), and how much was open then."""
