@@ -67,8 +67,10 @@ VARIANTS = {
         {"ops": (2, 3), "modulus": 23, "merged": True, "context": 256, "tokens": "words", "train_on": "text"},
     ],
 }
+LONG = "multi-hop-qa", "grade-school-math"
+"""Tasks whose samplers take seconds to compile: of them one variant is for `make test`."""
 CASES = [
-    pytest.param(cls(**variant), id=f"{name}-{i}")
+    pytest.param(cls(**variant), id=f"{name}-{i}", marks=[pytest.mark.slow] * (name in LONG and i > 0))
     for name, cls in [(n, c) for n, c in registered("task").items() if c.__module__ != "tests.scratch"]
     for i, variant in enumerate(VARIANTS.get(name, [{}]))
 ]

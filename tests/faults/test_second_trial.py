@@ -159,10 +159,10 @@ def test_half_done_members_are_told_with_both_ends(tmp_path, capsys):
     from lopsided.report.folder_tables import status_tables
 
     row = {"run": "a", "members": 4, "done": 0, "running": 0, "stale": 0, "failed": 0, "waiting": 4, "begun": 4,
-           "step": 10, "furthest": 17_520, "seconds_left": None}  # fmt: skip
+           "step": 10, "furthest": 17_520, "of": 20_000, "seconds_left": None}  # fmt: skip
     status_tables({"runs": [row], "running": [], "stale": [], "workers": [], "failed": [], "damaged": [],
                    "unreadable": [], "foreign": []}, {"a": "a"})  # fmt: skip
-    assert "committed to step 10 to 17,520" in capsys.readouterr().out
+    assert "committed to step 10 to 17,520 of 20,000" in capsys.readouterr().out
 
 
 def test_a_pipe_is_no_spec(tmp_path, capsys):

@@ -1,10 +1,12 @@
 """What the seventeenth newcomer found."""
 
+import io
 import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import lopsided as lop
 import lopsided.data as ld
@@ -123,7 +125,7 @@ def test_a_head_says_what_its_workers_say(tmp_path, parity):
     assert said[-1].left == 42.0
 
 
-def test_looks_and_times_are_called_as_their_run(tmp_path, capsys):
+def test_looks_and_times_are_called_as_their_run(tmp_path, monkeypatch):
     """`own-laptop-f5304f01, looks`, without the change that the digest stands for."""
     store, changed = Store(tmp_path), asked(overrides=("steps=300",))
     until_decided(changed, store, looks=(8,))
@@ -132,21 +134,23 @@ def test_looks_and_times_are_called_as_their_run(tmp_path, capsys):
     titles, changes = manifest.called(runs, manifests)
     assert set(titles.values()) == {"own, steps=300", "own, steps=300, looks"}
     assert set(map(tuple, changes.values())) == {("steps=300",)}
+    shown = io.StringIO()
+    monkeypatch.setattr(folder_tables, "_console", lambda: Console(file=shown, width=200))
     folder_tables.status_tables(folder_status(store, runs), titles)
-    assert "own, steps=300, looks" in " ".join(capsys.readouterr().out.split())
+    assert "own, steps=300, looks" in shown.getvalue()
     empty = dict.fromkeys(("seconds", "compile", "rate", "place"), 0.0)
+    shown.truncate(0)
     folder_tables.times_table([{"run": run, **empty} for run in runs], ["compile"], [None, None], titles)
-    assert changed.label not in capsys.readouterr().out
+    assert changed.label not in shown.getvalue()
 
 
 def test_the_live_view_calls_looks_as_their_run(tmp_path):
     store, changed = Store(tmp_path), asked(overrides=("steps=300",))
     until_decided(changed, store, looks=(8,))
     folder = Folder(tmp_path)
+    folder._read_manifests()
     folder.close()
-    manifests = manifest.recorded(store)
-    folder.status = folder_status(store, members_of(store, manifests))
-    folder.titles = manifest.called(members_of(store, manifests), manifests)[0]
+    folder.status = folder_status(store, members_of(store, manifest.recorded(store)))
     assert "own, steps=300, looks" in str(live._tables(folder))
 
 
@@ -273,3 +277,8 @@ def test_times_say_alike_by_each_seed():
     arm = Times(np.array([1.0, 2.0]), np.zeros(2, bool))
     plan = RacePlan(("a", "b"), ("a",), screening=(2,))
     assert not race(plan, lambda names, seeds: dict.fromkeys(names, arm)).told_apart
+
+
+def test_an_arms_colon_has_a_space():
+    with pytest.raises(InputError, match=r'--set "fresh: optimizer.lr=0.5"'):
+        overridden("own", {"fresh": spec(0.25)}, ["fresh:optimizer.lr=0.5"])

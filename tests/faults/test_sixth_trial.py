@@ -28,6 +28,8 @@ from lopsided.study.others import OTHERS, arm_rows
 from tests.conftest import PARITY
 from tests.faults.test_doors import command
 
+pytestmark = pytest.mark.xdist_group("sixth trial")  # one worker makes what its tests share
+
 SMALL = Spec.parse({**PARITY, "steps": 40, "evaluation": {"every": 10, "samples": 64}})
 FAST = Spec.parse({**SMALL.model_dump(mode="json"), "optimizer": {"name": "sgd", "lr": 1000.0}, "loss": "square"})
 
@@ -122,6 +124,7 @@ def test_the_saved_table_has_the_seeds_of_the_run(diverged):
     page.mirror.close()
 
 
+@pytest.mark.slow
 def test_a_name_of_several_runs_says_which_one_was_taken(tmp_path, capsys):
     for words in (("--scale", "smoke"), ("--scale", "smoke", "--set", "optimizer.lr=0.5")):
         command(capsys, "run", "norm-growth", "--out", tmp_path, *words)

@@ -365,5 +365,5 @@ def test_a_plan_is_not_tested_anew(tmp_path, monkeypatch):
     asked.train(Store(tmp_path))
     fewer = RecipeRun(recipe, "laptop", recipe.specs("laptop"), 2)
     assert "is now of 2" in replaces(fewer, Store(tmp_path))
-    monkeypatch.setattr(before, "plan_of", lambda store, label: object())
+    monkeypatch.setattr(before, "plan_in_force", lambda store, label, key: object())
     assert replaces(fewer, Store(tmp_path)) == ""

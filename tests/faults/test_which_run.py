@@ -22,6 +22,8 @@ from lopsided.work.worker import run
 from tests.conftest import PARITY
 from tests.faults.helpers import ROOT
 
+pytestmark = pytest.mark.xdist_group("which run")  # one worker makes what its tests share
+
 CHANGES = ("evaluation.every=8", "steps=24")
 
 

@@ -15,6 +15,8 @@ import lopsided.data as ld
 from lopsided.cli import main
 from lopsided.core.errors import InputError
 
+pytestmark = pytest.mark.xdist_group("discovery")  # one worker makes what its tests share
+
 WORDS_A_TEXT, OF_TOPIC, COMMON_WORDS = 40, 60, 400
 
 
@@ -313,6 +315,7 @@ def test_texts_without_words_are_about_nothing(known):
     assert all(found.labels[row] == i for i, skill in enumerate(found.skills) for row in skill.examples)
 
 
+@pytest.mark.slow
 def test_halves_of_single_precision_do_not_overflow():
     centre = np.repeat(np.arange(3), 70)
     points = 40 * np.eye(512)[centre] + np.random.default_rng(0).normal(size=(210, 512)) * 11

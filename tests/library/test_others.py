@@ -14,6 +14,8 @@ from lopsided.study.recipe_run import prepare
 from tests.conftest import PARITY
 from tests.library.small import spec
 
+pytestmark = pytest.mark.xdist_group("others")  # one worker makes what its tests share
+
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):

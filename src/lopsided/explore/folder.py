@@ -32,8 +32,6 @@ class Folder:
         self.reader = Reader(self.mirror)
         self.status: dict[str, Any] = {}
         """What `lopsided.store.status.folder_status` said; empty before the first look."""
-        self.titles: dict[str, str] = {}
-        """What people call the runs of `status`, by name."""
         self.trouble = ""
         """Why the last look failed, if it did."""
         self._runs: dict[str, ListedRun] = {}
@@ -71,6 +69,11 @@ class Folder:
         return versions_text(versions)
 
     @property
+    def titles(self) -> dict[str, str]:
+        """What people call the runs of `status`, by name."""
+        return called((row["run"] for row in self.status["runs"]), self._manifests[1])[0] if self._manifests else {}
+
+    @property
     def runs(self) -> dict[str, ListedRun]:
         """By label, newest first."""
         return self._runs
@@ -84,7 +87,6 @@ class Folder:
                     now = self.store.as_of_now()
                     wanted = members_of(now, self._manifests[1])
                     wanted |= members(now, wanted)
-                    self.titles = called(wanted, self._manifests[1])[0]
                     self.status = folder_status(now, wanted)
                 self.trouble = ""
             except (OSError, StoreError) as error:

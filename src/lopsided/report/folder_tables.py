@@ -32,10 +32,8 @@ def status_tables(found: dict[str, Any], titles: Mapping[str, str]) -> None:
     for row in found["runs"]:
         if row["begun"] and not row["running"]:
             to = f"{row['step']:,}" if row["step"] == row["furthest"] else f"{row['step']:,} to {row['furthest']:,}"
-            console.print(
-                f"[dim]{plain(titles[row['run']])}: {row['begun']} members are half done, committed to step {to}; "
-                "the same command goes on from there[/]"
-            )
+            far = f"{row['begun']} members are half done, committed to step {to} of {row['of']:,}"
+            console.print(f"[dim]{plain(titles[row['run']])}: {far}; the same command goes on from there[/]")
     for e in found["running"]:
         console.print(
             f"running: {e['members']} members at step {e['step']:,}/{e['steps']:,} (pid {e['pid']}, {plain(e['host'])})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from lopsided.core.json_text import parsed
 from lopsided.store.leases import FailureRecord, Leases
 from lopsided.store.parts import Store
 from lopsided.store.survey import MemberId, Survey
@@ -63,8 +64,9 @@ def folder_status(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> dict[
     live, stale = _held(leases)
     failures = [each for each in leases.failures() if not _came_further(each, survey)]
     failed = {member for failure in failures for member in failure.members}
+    steps = {spec: parsed(store.index.specs[spec])["steps"] for spec in {spec for spec, _ in survey.half_done}}
     return {
-        "runs": [_row(label, set(members), survey, live, stale, failed) for label, members in runs.items()],
+        "runs": [_row(label, set(members), survey, live, stale, failed, steps) for label, members in runs.items()],
         "running": [lease for lease, _ in live],
         "stale": [lease for lease, _ in stale],
         "workers": _workers(store, live),
@@ -97,15 +99,22 @@ def _held(leases: Leases) -> tuple[Held, Held]:
 
 
 def _row(
-    label: str, wanted: set[MemberId], survey: Survey, live: Held, stale: Held, failures: set[MemberId]
+    label: str,
+    wanted: set[MemberId],
+    survey: Survey,
+    live: Held,
+    stale: Held,
+    failures: set[MemberId],
+    steps: Mapping[str, int],
 ) -> dict[str, Any]:
-    """One run: each of its members counts once."""
+    """One run: each of its members counts once. `steps`: of the specs of which members are half done."""
     done = {m for m in wanted if m in survey.complete}
     running = {m for _, held in live for m in held} & wanted - done
     dead = {m for _, held in stale for m in held} & wanted - done - running
     failed = failures & wanted - done - running - dead
     left = [e["seconds_left"] for e, held in live if held & wanted and e["seconds_left"] is not None]
-    begun = [survey.half_done[m] for m in (wanted & set(survey.half_done)) - done]
+    half = (wanted & set(survey.half_done)) - done
+    begun = [survey.half_done[member] for member in half]
     return {
         "run": label,
         "members": len(wanted),
@@ -117,6 +126,7 @@ def _row(
         "begun": len(begun),
         "step": min(begun, default=None),
         "furthest": max(begun, default=None),
+        "of": max((steps[spec] for spec, _ in half), default=None),
         "seconds_left": max(left) if left else None,
     }
 

@@ -41,9 +41,9 @@ def replaces(asked: RecipeRun, store: Store) -> str:
     now = {name: spec.content_hash() for name, spec in asked.arms.items()}
     if other := [name for name, arm in before.arms.items() if now.get(name, arm.hash) != arm.hash]:
         return f"{asked.label}: {_named(other)} other specs than before under this name; the page is of the new ones"
-    written = (store.root / "reports" / asked.label / "index.html").is_file()
-    if written and before.seeds > asked.seeds and plan_in_force(store, asked.label, asked.plan_key) is None:
-        return f"{asked.label}: this folder has {before.seeds} seeds of it; the page is now of {asked.seeds}"
+    if before.seeds > asked.seeds and plan_in_force(store, asked.label, asked.plan_key) is None:
+        what = "the page" if (store.root / "reports" / asked.label / "index.html").is_file() else "this run"
+        return f"{asked.label}: this folder has {before.seeds} seeds of it; {what} is now of {asked.seeds}"
     return ""
 
 

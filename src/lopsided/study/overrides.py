@@ -67,6 +67,9 @@ def _require_arm(override: str, change: AskedChange, arms: Mapping[str, Spec]) -
         raise unknown("arm", change.arm, arms)
     if override.lstrip().startswith(":"):
         raise InputError(f"--set {override!r}: names no arm before the colon")
+    name, colon, field = change.field.partition(":")
+    if colon:
+        raise InputError(f'--set {override!r}: a space follows an arm\'s colon: --set "{name}: {field}={change.text}"')
     # `alpha=0.5: steps=40` is a change of alpha; no value has another change in it.
     if near := change.inner and difflib.get_close_matches(override.removesuffix(change.inner), arms, 1):
         raise InputError(f'--set {override!r}: no arm of that name. Did you mean --set "{near[0]}: {change.inner}"?')

@@ -67,10 +67,11 @@ def _tables(folder: Folder) -> Any:
     said = [] if not folder.trouble else [html.P(f"The last look at the folder failed: {folder.trouble}", role="alert")]
     if not status:
         return [*said, html.P(f"Reading the folder: {copied:,} of {of:,} parts.")]
+    titles = folder.titles
     counts = "members", "done", "running", "stale", "failed", "waiting"
     runs = [
         (
-            folder.titles.get(row["run"], row["run"]),
+            titles.get(row["run"], row["run"]),
             *(f"{row[key]:,}" for key in counts),
             _bar(row["done"], row["members"]),
             _left(row["seconds_left"]),
