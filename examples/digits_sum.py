@@ -67,7 +67,7 @@ def batches(arm: str, labels: np.ndarray, seed: int):
         groups, total = ld.Groups(labels), STEPS * BATCH * K
         sampler = ld.SelfAnneal(groups, total, BATCH * K, chance=CHANCE, by="random", seed=seed)
         drawn = iter(sampler)
-        follow = lambda accuracy: sampler.follow(sampler.report(accuracy))  # noqa: E731
+        follow = lambda accuracy: sampler.follow(sampler.report(accuracy))
         return lambda step: np.array(next(drawn)).reshape(K, BATCH).T, follow
     images = ld.Stream(ld.Groups(labels), LAWS[arm], total=STEPS * BATCH * K, seed=seed)
     samples = ld.Stream(STEPS * BATCH, GROWING, total=STEPS * BATCH, seed=seed)

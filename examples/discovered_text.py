@@ -94,8 +94,8 @@ def train(arm: str, rate: float, seed: int) -> dict:
     if arm == "self-annealed":
         sampler = ld.SelfAnneal(groups, total, BATCH, chance=1 / 256, seed=seed)
         drawn = iter(sampler)
-        order = lambda step: np.array(next(drawn))  # noqa: E731
-        hear = lambda accuracy: sampler.follow(sampler.report(accuracy))  # noqa: E731
+        order = lambda step: np.array(next(drawn))
+        hear = lambda accuracy: sampler.follow(sampler.report(accuracy))
     else:
         chosen = ld.Stream(groups, LAWS[arm], total=total, seed=seed).at(np.arange(total)).reshape(STEPS, BATCH)
         order, hear = chosen.__getitem__, lambda accuracy: None

@@ -34,7 +34,7 @@ class Copying(Task, HoldsOut, FiniteInputs):
         pair = pairs[below(words(key, index, count), len(pairs))]
         text = jnp.concatenate([pair, jnp.full((count, 1), COLON), pair], axis=1)
         padded = 1 if context.split == "train" else 0
-        fill = lambda x, value: jnp.concatenate([x.reshape(-1), jnp.full(padded, value, x.dtype)])  # noqa: E731
+        fill = lambda x, value: jnp.concatenate([x.reshape(-1), jnp.full(padded, value, x.dtype)])
         place = jnp.broadcast_to(jnp.arange(DOCUMENT - 1), (count, DOCUMENT - 1))
         document = jnp.broadcast_to(jnp.arange(1, count + 1)[:, None], place.shape)
         asked = place >= 2  # the colon and the first copied symbol: what comes next is the answer

@@ -46,7 +46,7 @@ def plain_jax(rates: Sequence[float]) -> Work:
     def first(key: Any) -> dict[str, Any]:
         a, b, c, d = jax.random.split(key, 4)
         inner, outer = D**-0.5, WIDTH**-0.5
-        uniform = lambda key, shape, at: jax.random.uniform(key, shape, minval=-at, maxval=at)  # noqa: E731
+        uniform = lambda key, shape, at: jax.random.uniform(key, shape, minval=-at, maxval=at)
         return {
             "w": uniform(a, (D, WIDTH), inner),
             "b": uniform(b, (WIDTH,), inner),

@@ -47,7 +47,7 @@ def plain_jax(rates: Sequence[float]) -> Work:
 
     def first(key: Any) -> Any:
         draw = iter(jax.random.split(key, 3 + 4 * LAYERS))
-        normal = lambda shape: 0.02 * jax.random.normal(next(draw), shape)  # noqa: E731
+        normal = lambda shape: 0.02 * jax.random.normal(next(draw), shape)
         layers = [{name: normal(shape) for name, shape in wide.items()} for _ in range(LAYERS)]
         return {"embed": normal((ORDER + 1, WIDTH)), "at": normal((HOPS, WIDTH)), "layers": layers,
                 "head": normal((WIDTH, ORDER))}  # fmt: skip

@@ -89,7 +89,7 @@ def test_a_resumed_run_goes_the_same_way_on_other_ranks():
 def test_what_is_drawn_follows_the_exponent():
     found, exponents = train(ranks(1), lambda step: 0.9)
     at = int(np.argmax(np.array(exponents) == 0)) * 64
-    share = lambda part: np.mean(LABELS[part] == 0)  # noqa: E731
+    share = lambda part: np.mean(LABELS[part] == 0)
     assert share(found[: 64 * 4]) == pytest.approx(1 / (np.arange(1, 41.0) ** -1.5).sum(), abs=0.1)
     assert share(found[at:]) == pytest.approx(1 / 40, abs=0.01)
     assert len(set(found[at:].tolist())) > 3500  # no early part of a stream comes again and again

@@ -89,7 +89,7 @@ def test_uniform_data_may_be_better_than_what_is_in_use():
 
 def test_what_is_certainly_worse_is_not_advised():
     """Undecided against uniform data, but certainly better than what is in use: that is not what to train with."""
-    lucky = lambda s: 9 + noise(s, 1) + (s < 6) + 0.01 * (-1) ** s  # noqa: E731 - ahead in the screening alone
+    lucky = lambda s: 9 + noise(s, 1) + (s < 6) + 0.01 * (-1) ** s  # ahead in the screening alone
     scores = {"as is": noise, "uniform": lambda s: 9 + noise(s, 1), "new": lucky}
     found = race(RacePlan(tuple(scores), ("as is", "uniform")), by_table(scores))
     assert found.winner == "new"

@@ -153,7 +153,7 @@ def on_task(data: dict, goal: Goal) -> dict:
         medians = {name: each.median for name, each in members.times(tuple(shapes), range(EXHAUSTIVE)).items()}
         said, runs = Counter[str](), []
         for i in range(RACES):
-            measure = lambda names, seeds, i=i: members.times(names, [1000 * (i + 1) + s for s in seeds])  # noqa: E731
+            measure = lambda names, seeds, i=i: members.times(names, [1000 * (i + 1) + s for s in seeds])
             advice = race(RacePlan(tuple(shapes), ("uniform",)), measure)
             said[spoken(advice)] += 1
             runs.append(advice.runs)
@@ -167,7 +167,7 @@ def from_pool(spec: Spec, goal: Goal, folder: str) -> dict:
     said, runs = Counter[str](), []
     for _ in range(FROM_POOL):
         order = random.permutation(POOL)
-        measure = lambda names, seeds, order=order: {name: some(every[name], order[list(seeds)]) for name in names}  # noqa: E731
+        measure = lambda names, seeds, order=order: {name: some(every[name], order[list(seeds)]) for name in names}
         advice = race(RacePlan(tuple(shapes), ("uniform",), looks=SHORT), measure)
         said[spoken(advice)] += 1
         runs.append(advice.runs)
@@ -185,7 +185,7 @@ def equal(data: dict, goal: Goal) -> dict:
     said = Counter[str]()
     for _ in range(EQUAL_RACES):
         drawn = random.permutation(EQUAL_MEMBERS)[: needed * EQUAL_SHAPES].reshape(EQUAL_SHAPES, needed)
-        measure = lambda asked, seeds, drawn=drawn: {  # noqa: E731
+        measure = lambda asked, seeds, drawn=drawn: {
             name: some(times, drawn[names.index(name)][list(seeds)]) for name in asked
         }
         said[race(RacePlan(names, ("uniform",)), measure).outcome] += 1

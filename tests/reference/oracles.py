@@ -34,7 +34,7 @@ def wrong(task: TextTask, count: int, split: Split, seed: int = 0) -> tuple[int,
     n = task.n_skills
     latent = latent_of(task, stream(seed, "world"))
     context = SampleContext(latent, SkillLaw(jnp.linspace(1 / n, 1.0, n), jnp.arange(n)), None, split)
-    one = lambda i: task.sample(stream(seed, split), i, context)  # noqa: E731
+    one = lambda i: task.sample(stream(seed, split), i, context)
     draw, known = jax.jit(jax.vmap(one)), jax.tree.map(np.asarray, latent)
     texts = bad = 0
     for start in range(0, count, AT_ONCE):

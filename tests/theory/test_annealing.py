@@ -12,9 +12,9 @@ def time_of_the_flow(learned, unlearned, share, k):
     """Until the unlearned weights, from 0, are 1/2, with their mass at `share`."""
     p = np.concatenate([np.full(learned, (1 - share) / learned), np.full(unlearned, share / unlearned)])
     start = np.concatenate([np.ones(learned), np.zeros(unlearned)])
-    half = lambda t, u: u[-1] - 0.5  # noqa: E731
+    half = lambda t, u: u[-1] - 0.5
     half.terminal = True
-    flow = lambda t, u: -k_composition.gradient(u, p, k)  # noqa: E731
+    flow = lambda t, u: -k_composition.gradient(u, p, k)
     return solve_ivp(flow, (0, 1e5), start, events=half, rtol=1e-8, method="LSODA").t_events[0][0]
 
 
@@ -80,9 +80,9 @@ def median_time_of_the_flow(d, mass, k, r, heavy, seeds):
     found = []
     for seed in range(seeds):
         start = np.random.default_rng(seed).normal(0, r, d)
-        half = lambda t, u: max(u.min(), (-u).min()) - 0.5  # noqa: E731  (both signs are solutions)
+        half = lambda t, u: max(u.min(), (-u).min()) - 0.5  # both signs are solutions
         half.terminal = True
-        flow = lambda t, u: -k_composition.gradient(u, p, k)  # noqa: E731
+        flow = lambda t, u: -k_composition.gradient(u, p, k)
         times = solve_ivp(flow, (0, 1e5), start, events=half, rtol=1e-5, method="LSODA").t_events[0]
         found.append(times[0] if len(times) else np.inf)
     return float(np.median(found))

@@ -28,7 +28,7 @@ def test_population_loss_gradient_and_hessian(d, k, alpha):
     w, target, p = setting(d, alpha)
     with jax.enable_x64(True):
         w_, target_, p_ = (jax.numpy.asarray(x) for x in (w, target, p))
-        f = lambda w: population_loss(w, target_, p_, k)  # noqa: E731
+        f = lambda w: population_loss(w, target_, p_, k)
         value, gradient, hessian = map(np.asarray, jax.jit(lambda w: (f(w), jax.grad(f)(w), jax.hessian(f)(w)))(w_))
     u = w * target
     np.testing.assert_allclose(value, theory.loss(u, p, k), rtol=1e-10, atol=1e-12)

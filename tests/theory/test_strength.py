@@ -37,7 +37,7 @@ def test_gaussian_expectation_by_quadrature_equals_the_hermite_formula(link, ove
 
 @given(st.lists(st.floats(-2, 2), min_size=5, max_size=5))
 def test_coefficients_of_a_polynomial_are_found_exactly(given):
-    function = lambda z: sum(c * h for c, h in zip(given, hermite.basis(z, 4), strict=True))  # noqa: E731
+    function = lambda z: sum(c * h for c, h in zip(given, hermite.basis(z, 4), strict=True))
     np.testing.assert_allclose(hermite.coefficients(function, 6), [*given, 0, 0], atol=1e-8)
 
 

@@ -87,7 +87,7 @@ def test_what_has_no_weight_may_be_anything():
     """Not a number where nothing is asked: no loss, no gradient is hurt by it."""
     hurt = LOGITS.at[0, 0].set(jnp.nan)
     weights = jnp.ones((3, 5)).at[0, 0].set(0.0)
-    loss = lambda x, w: mean(loss_share("cross-entropy", x, Batch(TARGETS, TARGETS, w)))  # noqa: E731
+    loss = lambda x, w: mean(loss_share("cross-entropy", x, Batch(TARGETS, TARGETS, w)))
     assert np.isfinite(loss(hurt, weights))
     assert float(loss(LOGITS, jnp.zeros((3, 5)))) == 0
     assert np.isfinite(jax.grad(loss)(LOGITS, jnp.zeros((3, 5)))).all()
@@ -111,7 +111,7 @@ def test_pieces_of_a_batch_count_by_their_weight():
     rng = np.random.default_rng(0)
     inputs = jnp.asarray(rng.integers(0, 4, (12, 8)), jnp.int32)
     whole = Batch(inputs, inputs, jnp.asarray(rng.integers(0, 2, (12, 8)), jnp.float32))
-    take = lambda i: jax.tree.map(lambda x: jax.lax.dynamic_slice_in_dim(x, 4 * i, 4), whole)  # noqa: E731
+    take = lambda i: jax.tree.map(lambda x: jax.lax.dynamic_slice_in_dim(x, 4 * i, 4), whole)
     a, b = jax.jit(lambda net: (loss_and_grad(spec, net, whole), loss_and_grad(spec, net, Pieces(3, take))))(net)
     for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True):
         np.testing.assert_allclose(x, y, rtol=2e-5, atol=1e-6)

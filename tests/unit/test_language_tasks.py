@@ -30,7 +30,7 @@ def draw(task, n, split="train", skills=None, seed=0):
     context = SampleContext(
         latent_of(task, stream(seed, "world")), SkillLaw(cumulative, jnp.arange(count)), None, split
     )
-    one = lambda i: task.sample(stream(seed, split), i, context)  # noqa: E731
+    one = lambda i: task.sample(stream(seed, split), i, context)
     drawn = jax.jit(lambda index: jax.lax.map(one, index, batch_size=4096))(jnp.arange(n, dtype=jnp.uint32))
     return jax.tree.map(np.asarray, drawn)
 

@@ -99,7 +99,7 @@ def test_a_flat_way_lies_on_its_plane(seed, source):
 
 def test_filters_take_the_norms_of_the_weights():
     points = jnp.asarray(np.random.default_rng(0).normal(size=(6, 14)), jnp.float32)
-    unflatten = lambda x: (x[:12].reshape(4, 3), x[12:])  # noqa: E731
+    unflatten = lambda x: (x[:12].reshape(4, 3), x[12:])
     plane = principal_plane(points, "differences", True, unflatten)
     matrix, bias = unflatten(plane.directions[0])
     np.testing.assert_allclose(
@@ -111,7 +111,7 @@ def test_filters_take_the_norms_of_the_weights():
 def test_landscape_of_a_known_loss():
     """A quadratic bowl, walked along its first two axes: slope, grid, projections and distances are known."""
     path = jnp.zeros((7, 5)).at[:, 0].set(jnp.linspace(3, 0, 7)).at[3:, 1].set(1.0)
-    loss = lambda p, n: 0.5 * (p**2).sum()  # noqa: E731
+    loss = lambda p, n: 0.5 * (p**2).sum()
     found = Landscape(checkpoints=6, grid=5, samples=1).conclude(Trained(path, lambda x: x, loss))
     assert float(found["landscape/slope"]) == pytest.approx(3, rel=1e-4)
     assert float(found["landscape/full-slope"]) == pytest.approx(3, rel=1e-4)

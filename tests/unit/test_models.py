@@ -110,7 +110,7 @@ def test_rotary_scores_depend_on_distance_only():
     turned = answers(net, Batch(jnp.full((1, 6), 3, jnp.int32)))
     np.testing.assert_allclose(turned[0, 0], turned[0, 5], rtol=1e-5, atol=1e-5)
     a, b = jax.random.normal(KEY, (2, 1, 1, 1, 8))
-    score = lambda m, n: (rotated(a, jnp.array([[m]]), 100.0) * rotated(b, jnp.array([[n]]), 100.0)).sum()  # noqa: E731
+    score = lambda m, n: (rotated(a, jnp.array([[m]]), 100.0) * rotated(b, jnp.array([[n]]), 100.0)).sum()
     np.testing.assert_allclose(score(3, 1), score(9, 7), rtol=1e-4, atol=1e-5)
     assert not np.isclose(score(3, 1), score(3, 2), rtol=1e-2)
 

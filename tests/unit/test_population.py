@@ -90,7 +90,7 @@ def test_gradient_equals_finite_differences_through_the_student():
         latent = spec.task.latent(stream(0, "world"))
         params = spec.model.init(stream(0, "init"), spec.task.inputs, spec.task.outputs)
         params = jax.tree.map(lambda x: x.astype(jnp.float64) * 5, params)
-        loss = lambda p: spec.task.exact_loss(p, latent, "square", None)  # noqa: E731
+        loss = lambda p: spec.task.exact_loss(p, latent, "square", None)
         gradient = jax.grad(loss)(params).v
         for k, i in ((0, 0), (2, 5), (5, 11)):
             step = jnp.zeros_like(params.v).at[k, i].set(1e-6)
@@ -174,7 +174,7 @@ def test_the_gradient_in_the_span_is_that_of_the_whole_space():
     narrow, whole = of_ambient(9), of_ambient(40)
     v = initial(narrow, 0)
     basis, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(37, 6)))
-    embedded = lambda rows: np.concatenate([rows[:, :3], rows[:, 3:] @ basis.T], 1)  # noqa: E731
+    embedded = lambda rows: np.concatenate([rows[:, :3], rows[:, 3:] @ basis.T], 1)
     with jax.enable_x64(True):
         found = []
         for spec, weights in ((narrow, v), (whole, embedded(v))):

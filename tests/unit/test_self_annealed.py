@@ -70,7 +70,7 @@ def test_it_falls_while_answers_are_right_and_rises_while_they_are_not():
 @given(st.integers(0, 40), st.floats(0.1, 0.9))
 def test_known_accuracy_gives_the_smallest_exponent_that_keeps_it(learned, goal):
     law, u = SelfAnnealed(goal=goal).schedule(40), jnp.arange(40) < learned
-    accuracy = lambda p: (p * u).sum() ** 2  # noqa: E731
+    accuracy = lambda p: (p * u).sum() ** 2
     found = law.smallest(accuracy)
     if accuracy(law.at(1.5)) < goal:
         assert float(found) == pytest.approx(1.5)

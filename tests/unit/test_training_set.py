@@ -31,7 +31,7 @@ def samples(spec, n, seed=3, random=None):
     @jax.jit
     def draw():
         member = context_of(BoundMember(spec, law_of(spec), words))
-        one = lambda i: training_sample(member, i, None, None, random)  # noqa: E731
+        one = lambda i: training_sample(member, i, None, None, random)
         return jax.vmap(one)(jnp.arange(n, dtype=jnp.uint32))
 
     return draw(), latent_of(spec.task, stream(seed, "world"))

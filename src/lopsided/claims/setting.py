@@ -38,7 +38,7 @@ class Counterparts:
         name = kept_name(arm.coordinates, arm.swept)
         if name not in self._by_name:
             here = [(key, value) for key, value in arm.coordinates.items() if key not in arm.swept]
-            shared = lambda other: sum(other.coordinates.get(key) == value for key, value in here)  # noqa: E731
+            shared = lambda other: sum(other.coordinates.get(key) == value for key, value in here)
             self._by_name[name] = max(self._by_name.values(), key=shared)
         return self._by_name[name]
 

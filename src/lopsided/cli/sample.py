@@ -60,7 +60,7 @@ def sample(
     if file is not None and tokens is not None:
         from lopsided.export.export import export, token_number
 
-        tell = lambda done: print(f"{done.documents:,} documents, {done.tokens:,} tokens", file=sys.stderr)  # noqa: E731
+        tell = lambda done: print(f"{done.documents:,} documents, {done.tokens:,} tokens", file=sys.stderr)
         done = export(asked, file, token_number(tokens), tell)
         if as_json:
             print_json({"file": str(file.absolute()), "documents": done.documents, "tokens": done.tokens})

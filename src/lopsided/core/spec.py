@@ -140,7 +140,7 @@ MOST_NAMES = 256
 def _parameter_names(model: Model, task: Task) -> list[str]:
     key = model.canonical_json(), task.inputs, task.outputs
     if key not in _NAMES:
-        init = lambda k: model.init(k, task.inputs, task.outputs)  # noqa: E731
+        init = lambda k: model.init(k, task.inputs, task.outputs)
         if len(_NAMES) >= MOST_NAMES:
             _NAMES.clear()
         _NAMES[key] = groups.names(jax.eval_shape(init, jax.eval_shape(lambda: jax.random.key(0))))

@@ -71,7 +71,7 @@ def loss_and_grad(spec: Spec, params: Any, batch: AnyBatch, accuracy: bool = Fal
         nothing = jnp.float32(0)
         apart = (jnp.zeros(skills), jnp.zeros(skills)) if skills else ()
         zero = ((nothing, (nothing, (nothing, nothing), apart)), jax.tree.map(jnp.zeros_like, params))
-        add = lambda i, so_far: jax.tree.map(jnp.add, so_far, grad(params, batch.piece(i)))  # noqa: E731
+        add = lambda i, so_far: jax.tree.map(jnp.add, so_far, grad(params, batch.piece(i)))
         total = jax.lax.fori_loop(0, batch.number, add, zero)
         if batch.axis is not None:
             total = jax.lax.psum(total, batch.axis)

@@ -54,5 +54,5 @@ def record(spec: Spec, kept: Any, params: Any, t: Int[Array, ""]) -> Any:
     if isinstance(kept, tuple):
         return kept
     length = spec.steps // n_checkpoints(spec)
-    write = lambda rows: rows.at[(t + 1) // length].set(ravel_pytree(params)[0])  # noqa: E731
+    write = lambda rows: rows.at[(t + 1) // length].set(ravel_pytree(params)[0])
     return jax.lax.cond((t + 1) % length == 0, write, lambda rows: rows, kept)

@@ -75,7 +75,7 @@ def conclude(member: MemberContext, state: State, micro: int) -> dict[str, Array
     spec, law = member.spec, member.law(1.0, state.heard)
     key = stream(member.seed, "looking-back")
     context = SampleContext(member.latent, law, None, "train")
-    one = lambda i: spec.task.sample(key, i, context)  # noqa: E731
+    one = lambda i: spec.task.sample(key, i, context)
     trained = Trained(
         state.kept,
         ravel_pytree(state.params)[1],

@@ -258,7 +258,7 @@ class _Functions:
             return state._replace(loss=jax.tree.map(jnp.zeros_like, state.loss)), metrics
 
         shapes = jax.eval_shape(evaluate, state, traced)
-        nothing = lambda state: (state, jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes))  # noqa: E731
+        nothing = lambda state: (state, jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes))
         return jax.lax.cond(seated.any(), go, nothing, state)
 
     def _block_refill(self, slots: Any) -> State:
@@ -266,7 +266,7 @@ class _Functions:
 
         def fresh(state: State) -> State:
             new = jax.vmap(self.program.init)(traced)
-            choose = lambda a, b: jnp.where(comes.reshape(-1, *[1] * (a.ndim - 1)), a, b)  # noqa: E731
+            choose = lambda a, b: jnp.where(comes.reshape(-1, *[1] * (a.ndim - 1)), a, b)
             return jax.tree.map(choose, new, state)
 
         return jax.lax.cond(comes.any(), fresh, lambda state: state, state)

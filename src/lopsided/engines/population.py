@@ -63,7 +63,7 @@ class PopulationProgram(Program):
         member = self._member(traced)
         if _plan(member.spec).dynamics == "flow":
             return self._flow(state, member, start, stop)
-        step = lambda t, s: train_step(s, self._batch(member, t, s.params), member.bound, t)  # noqa: E731
+        step = lambda t, s: train_step(s, self._batch(member, t, s.params), member.bound, t)
         return jax.lax.fori_loop(start, stop, step, state)
 
     def _flow(self, state: State, member: MemberContext, start: Array, stop: Array) -> State:
@@ -73,7 +73,7 @@ class PopulationProgram(Program):
         spec, plan = member.spec, _plan(member.spec)
         rate = jnp.asarray(spec.optimizer.lr, self.float_type)
         tolerance, settled = plan.tolerance, plan.settled
-        loss = lambda params, t: exact_loss(spec, params, *self._batch(member, t, params))  # noqa: E731
+        loss = lambda params, t: exact_loss(spec, params, *self._batch(member, t, params))
 
         def slope(t: Any, params: Any, _: Any) -> Any:
             value, grads = jax.value_and_grad(loss)(params, start + t / rate)
@@ -143,7 +143,7 @@ class PopulationProgram(Program):
     def _exponent(self, member: MemberContext, params: Any) -> Array:
         """The exponent of a law that listens: accuracy is known."""
         task: Any = member.spec.task
-        agreement = lambda p: task.exact_agreement(params, member.latent, _by_skill(p, member.order))  # noqa: E731
+        agreement = lambda p: task.exact_agreement(params, member.latent, _by_skill(p, member.order))
         return cast(SelfAnnealedSchedule, member.bound.law).smallest(agreement)
 
     def _member(self, traced: TracedMember) -> MemberContext:

@@ -146,7 +146,7 @@ def _with_true_label(member: MemberContext, index: Any, law: SkillLaw | None, le
 def _moments(task: EditableInputs, key: Key, size: Any, latent: Any) -> tuple[Array, Array]:
     """Mean (D,) and second moment (D, D) of the inputs with indices below `size`."""
     place = jnp.arange(PIECE, dtype=jnp.uint32)
-    one = lambda i: task.coordinates(key, i, latent)  # noqa: E731
+    one = lambda i: task.coordinates(key, i, latent)
     (d,) = jax.eval_shape(one, jnp.uint32(0)).shape
 
     def add(piece: Any, so_far: tuple[Array, Array]) -> tuple[Array, Array]:

@@ -43,7 +43,7 @@ def train_step(
     updates, optimizer = spec.optimizer.build(spec.steps).update(grads, state.optimizer, state.params)
     updates = groups.scaled(updates, (*_rates(spec), *spec.groups), "lr")
     alive = (state.diverged < 0) & jnp.isfinite(value)
-    keep = lambda new, old: jnp.where(alive, new, old)  # noqa: E731
+    keep = lambda new, old: jnp.where(alive, new, old)
     params = jax.tree.map(keep, optax.apply_updates(state.params, updates), state.params)
     memory = () if remembers is None else jax.tree.map(keep, remembers.update(state.plan, found.accuracy), state.plan)
     apart = found.by_skill

@@ -62,7 +62,7 @@ class TwoPhaseProgram(Program):
         """|a|, overlap with the nearest minimiser, and what is known of the two times (NaN while unknown)."""
         spec, record = self.bound(traced).spec, state.optimizer
         size = jnp.asarray(_plan(spec).size, jnp.float32)
-        known = lambda t: jnp.where(t >= 0, t.astype(jnp.float32), jnp.nan)  # noqa: E731
+        known = lambda t: jnp.where(t >= 0, t.astype(jnp.float32), jnp.nan)
         return {
             "neuron/overlap": _overlap(state.params.w),
             "neuron/outer": jnp.abs(state.params.a),

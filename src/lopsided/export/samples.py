@@ -193,5 +193,5 @@ def _bare(task: WritesText, tokens: np.ndarray) -> str:
 
 
 def _as_numbers(one: Batch) -> dict[str, Any]:
-    rounded = lambda x: np.round(np.asarray(x, np.float64), 4).tolist() if x.dtype.kind == "f" else x.tolist()  # noqa: E731
+    rounded = lambda x: np.round(np.asarray(x, np.float64), 4).tolist() if x.dtype.kind == "f" else x.tolist()
     return {"input": rounded(one.inputs), "target": rounded(one.targets)}

@@ -158,7 +158,7 @@ class Transformer(Model, ContinuesText):
             raise InputError("model.tied: only for tasks whose answers are tokens of their inputs")
         length = inputs.dimension if isinstance(inputs, Vector) else inputs.length
         size = 1.0 if self.initialisation == "torch-default" else SMALL
-        normal = lambda k, rows: size * jax.random.normal(k, (rows, self.width))  # noqa: E731
+        normal = lambda k, rows: size * jax.random.normal(k, (rows, self.width))
         of_one = 1 if isinstance(inputs, Vector) else getattr(inputs, "dimension", 0)
         return Network(
             embedding=normal(k_embed, inputs.vocabulary) if tokens else None,
@@ -183,7 +183,7 @@ class Transformer(Model, ContinuesText):
         hidden = self.hidden or self.expansion * w
         # PyTorch initialises the stacked (3w, w) projection as one matrix.
         xavier = (6 / (4 * w)) ** 0.5 if self.initialisation == "torch-attention" else None
-        scale = lambda: Norm(jnp.ones(one), None, self.eps) if self.qk_norm else None  # noqa: E731
+        scale = lambda: Norm(jnp.ones(one), None, self.eps) if self.qk_norm else None
         attention = Attention(
             q=self._linear(k[0], w, self.heads * one, xavier),
             # No bias on keys: it adds the same number to all scores of a query, which the softmax removes. Its exact

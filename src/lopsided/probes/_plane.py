@@ -67,7 +67,7 @@ def _filtered(direction: Array, final: Array, unflatten: Callable[[Array], Any])
     def scale(path: Any, d: Array, w: Array) -> Array:
         if d.ndim - is_stacked(path) < 2:
             return jnp.zeros_like(d)
-        norm = lambda x: jnp.linalg.norm(x, axis=-2, keepdims=True)  # noqa: E731
+        norm = lambda x: jnp.linalg.norm(x, axis=-2, keepdims=True)
         return d * norm(w) / jnp.maximum(norm(d), 1e-12)
 
     return ravel_pytree(jax.tree_util.tree_map_with_path(scale, unflatten(direction), unflatten(final)))[0]

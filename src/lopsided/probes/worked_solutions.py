@@ -42,7 +42,7 @@ class WorkedSolutionsProbe(Probe):
         found = self._of(context, draw(None, "worked", self.samples))
         if self.bins:
             rows = jnp.asarray(bin_probabilities(context.n_ranks, self.bins), jnp.float32)
-            one = lambda row: self._of(context, draw(row, "worked-bins", self.samples))["worked/answer"]  # noqa: E731
+            one = lambda row: self._of(context, draw(row, "worked-bins", self.samples))["worked/answer"]
             found |= {f"worked/bin{b + 1}": value for b, value in enumerate(jax.lax.map(one, rows))}
         return found
 
@@ -80,7 +80,7 @@ class Asked(NamedTuple):
 def prompts_of(batch: Batch, longest: int) -> Asked:
     """The problems of test rows in which all prompts end at one position and at most `longest` tokens follow."""
     end = batch.inputs.shape[1] - longest + 1
-    cut = lambda x: None if x is None else x[:, :end]  # noqa: E731
+    cut = lambda x: None if x is None else x[:, :end]
     prompts = Batch(batch.inputs[:, :end], segments=cut(batch.segments), positions=cut(batch.positions))
     asked = target_weights(batch)[:, -longest:] > 0
     solutions = jnp.where(asked, batch.targets[:, -longest:], 0)

@@ -155,7 +155,7 @@ def before_fresh(task: str) -> Everywhere:
 
 
 def near_the_best(task: str) -> Everywhere:
-    hand = lambda at: Measured(lambda r: by_hand(r, at), at)  # noqa: E731
+    hand = lambda at: Measured(lambda r: by_hand(r, at), at)
     return Everywhere({name: NotAhead(hand(at), of=rule(at, *NORMS)) for name, at in places((task,)).items()})
 
 
@@ -184,7 +184,7 @@ def panel(r: Results, name: str, at: dict[str, Any]) -> Panel:
     times = np.stack([each.times_by_its_rule("steps").ordinal for each in left.values()], axis=1)
     known = np.where(np.isfinite(times), times, STEPS[r.scale])
     ours, theirs = (np.median(by_rule(r, at, *which).ordinal) for which in (NORMS, LEARNED))
-    flat = lambda value: np.full((1, len(steps)), min(value, STEPS[r.scale]))  # noqa: E731
+    flat = lambda value: np.full((1, len(steps)), min(value, STEPS[r.scale]))
     lines = [
         over_members("left after", steps, known, 0),
         over_members("norms say so", steps, flat(ours), 1),

@@ -64,8 +64,8 @@ def table(modulus: int | None, cutting: str) -> Pieces:
 
 def longest(table: Pieces, n: int, modulus: int | None, merged: bool) -> Longest:
     """Bounds over all problems of n steps: at most n + 1 quantities with numbers, and n statements."""
-    cost = lambda text: len(table.encoded[text])  # noqa: E731
-    most = lambda text, count: int(table.length[table[text] : table[text] + count].max())  # noqa: E731
+    cost = lambda text: len(table.encoded[text])
+    most = lambda text, count: int(table.length[table[text] : table[text] + count].max())
     number = most(" 0", (modulus or problems.BOUND + 1))
     item = max(most(f" {ITEMS[0][0]}", len(ITEMS) * PER), most(f" {NOUNS[0]}", len(NOUNS)))
     leaf = cost(THERE) + number + item
@@ -106,10 +106,10 @@ class _Names(NamedTuple):
 def _names(table: Pieces, steps: Steps, word: Array) -> _Names:
     """No two quantities of a problem have one name; the members of a total are items of its category."""
     n = steps.value.shape[0]
-    turn = lambda shift, width: ((word >> shift) & ((1 << width) - 1)).astype(jnp.int32)  # noqa: E731
-    category = lambda t: (5 * t + turn(0, 4) % len(NOUNS)) % len(NOUNS)  # noqa: E731
-    item = lambda t, m: table[f" {ITEMS[0][0]}"] + category(t) * PER + m  # noqa: E731
-    member = lambda t, slot: item(t, ((2 * turn(4, 2) + 1) * slot + turn(6, 3) + t) % PER)  # noqa: E731
+    turn = lambda shift, width: ((word >> shift) & ((1 << width) - 1)).astype(jnp.int32)
+    category = lambda t: (5 * t + turn(0, 4) % len(NOUNS)) % len(NOUNS)
+    item = lambda t, m: table[f" {ITEMS[0][0]}"] + category(t) * PER + m
+    member = lambda t, slot: item(t, ((2 * turn(4, 2) + 1) * slot + turn(6, 3) + t) % PER)
     spare = (len(NOUNS) - IN_TOTALS) * PER
 
     def other(j: Any) -> Array:
@@ -140,14 +140,14 @@ def _names(table: Pieces, steps: Steps, word: Array) -> _Names:
 def _problem(table: Pieces, steps: Steps, names: _Names, bits: Array, modulus: int | None) -> Array:
     """Opening, statements in random order, question."""
     n = steps.value.shape[0]
-    number = lambda v: table[" 0"] + v  # noqa: E731
+    number = lambda v: table[" 0"] + v
     empty = jnp.zeros((n, WIDTH - 3), jnp.int32)
     there = jnp.full(n, table[THERE])
     first_a = jnp.where(steps.swapped, steps.b, steps.a)
     first_b = jnp.where(steps.swapped, steps.a, steps.b)
     new_a = steps.there & (steps.type == problems.BOTH_NEW)
     new_b = steps.there & (steps.second == LEAF)
-    leaf = lambda v, name: jnp.concatenate([jnp.stack([there, number(v), name], 1), empty], 1)  # noqa: E731
+    leaf = lambda v, name: jnp.concatenate([jnp.stack([there, number(v), name], 1), empty], 1)
     leaves_a = jnp.where(new_a[:, None], leaf(first_a, names.a), 0)
     leaves_b = jnp.where(new_b[:, None], leaf(first_b, names.b), 0)
 
@@ -155,7 +155,7 @@ def _problem(table: Pieces, steps: Steps, names: _Names, bits: Array, modulus: i
     kind = jnp.where(steps.total == PAIR, PAIR_AT, jnp.where(steps.total == THIRD, THREE_AT, kind))
     kind = jnp.where(steps.there & (steps.total != FIRST), kind, NOTHING_AT)
     pattern = jnp.asarray(_patterns(table))[kind]  # (n, W): pieces, or slots below 0
-    earlier = lambda x: jnp.concatenate([x[:1], x[:-1]])  # noqa: E731
+    earlier = lambda x: jnp.concatenate([x[:1], x[:-1]])
     three = steps.total == THIRD
     slot_a = jnp.where(three, earlier(names.a), jnp.where(steps.swapped, names.b, names.a))
     slot_b = jnp.where(three, earlier(names.b), jnp.where(steps.swapped, names.a, names.b))
@@ -182,13 +182,13 @@ def _solution(table: Pieces, steps: Steps, names: _Names) -> Array:
     n = steps.value.shape[0]
     number, inside = lambda v: table[" 0"] + v, lambda v: table["0"] + v
     sign = jnp.asarray(table.several(SIGNS))[steps.operation]
-    earlier = lambda x: jnp.concatenate([x[:1], x[:-1]])  # noqa: E731
+    earlier = lambda x: jnp.concatenate([x[:1], x[:-1]])
     within = earlier(steps.merged) & (jnp.arange(n) > 0)  # the step before is written inside this one
     bare = within & (earlier(steps.total) == FIRST)  # a sum of three needs no parentheses
     shown = steps.there & ~steps.merged
     # The result of the step before is the first operand, or the second where the operands changed places.
     at_a, at_b = within & ~steps.swapped, within & steps.swapped
-    fixed = lambda text: jnp.full(n, table[text])  # noqa: E731
+    fixed = lambda text: jnp.full(n, table[text])
     inner_a, inner_sign, inner_b = earlier(steps.a), earlier(sign), earlier(steps.b)
 
     def operand(at: Array, value: Array) -> list[Array]:

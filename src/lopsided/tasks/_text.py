@@ -112,7 +112,7 @@ class TextTask(Task, HasSkills, HoldsOut, WritesText):
             key, count = stream(0, "lengths"), self.n_skills
             law = SkillLaw(jnp.linspace(1 / count, 1.0, count), jnp.arange(count))
             latent = latent_of(self, stream(0, "world"))
-            one = lambda i: token_count(  # noqa: E731
+            one = lambda i: token_count(
                 self.table, self.document(words(key, i, self.n_words("train")), law, latent, "train")
             )
             lengths = np.asarray(jax.jit(jax.vmap(one))(jnp.arange(1024, dtype=jnp.uint32)))

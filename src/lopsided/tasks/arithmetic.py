@@ -77,7 +77,7 @@ class Arithmetic(TextTask, FiniteInputs):
     @cached_property
     def longest(self) -> Longest:
         t = self.table
-        cost = lambda texts: max(len(t.encoded[text]) for text in texts)  # noqa: E731
+        cost = lambda texts: max(len(t.encoded[text]) for text in texts)
         operand, sign = cost([f" {v}" for v in range(1, self.n + 1)]), cost([f" {s}" for s in self.operators])
         answer = cost([" ", " -"]) + len(str(self.largest)) + len(t.encoded[CLOSE])
         prompt = len(t.encoded[BEGIN]) + operand * (self.ops + 1) + sign * self.ops + len(t.encoded[ASK])
@@ -104,7 +104,7 @@ class Arithmetic(TextTask, FiniteInputs):
         sign = jnp.asarray(t.several([f" {s}" for s in SIGNS]))[kind]
         expression = jnp.stack([operand, jnp.append(sign, t[ASK])], axis=1).reshape(-1)
         digits = _digits(jnp.abs(value), len(str(self.largest)), jnp.asarray(t.several([*map(str, range(10))])))
-        fixed = lambda text: jnp.array([t[text]])  # noqa: E731
+        fixed = lambda text: jnp.array([t[text]])
         prompt = jnp.concatenate([fixed(BEGIN), expression])
         answer = jnp.concatenate([jnp.where(value < 0, t[" -"], t[" "])[None], digits, fixed(CLOSE)])
         return Document(

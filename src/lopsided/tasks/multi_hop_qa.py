@@ -96,10 +96,10 @@ class MultiHopQA(TextTask, HasLatent, HasChance, FiniteInputs):
     @cached_property
     def longest(self) -> Longest:
         t = self.table
-        most = lambda start, n: int(t.length[t[start] : t[start] + n].max())  # noqa: E731
+        most = lambda start, n: int(t.length[t[start] : t[start] + n].max())
         relation, person = most(f" the {RELATIONS[0]} of", self.relations), most(f" {PEOPLE[0]}", self.people)
         asked = most(f" {PEOPLE[0]}{ASK}", self.people)
-        fixed = lambda *texts: sum(len(t.encoded[text]) for text in texts)  # noqa: E731
+        fixed = lambda *texts: sum(len(t.encoded[text]) for text in texts)
         answer = person + fixed(*self._stop)
         return Longest(fixed(WHO) + self.hops * relation + asked + answer, answer)
 
@@ -119,9 +119,9 @@ class MultiHopQA(TextTask, HasLatent, HasChance, FiniteInputs):
         answer = person
         for i in range(k):
             answer = latent[relation[i], answer]
-        name = lambda p: t[f" {PEOPLE[0]}"] + p  # noqa: E731
+        name = lambda p: t[f" {PEOPLE[0]}"] + p
         of = t[f" the {RELATIONS[0]} of"] + relation[::-1]
-        fixed = lambda *texts: jnp.array([t[text] for text in texts], jnp.int32)  # noqa: E731
+        fixed = lambda *texts: jnp.array([t[text] for text in texts], jnp.int32)
         pieces = jnp.concatenate(
             [fixed(WHO), of, (t[f" {PEOPLE[0]}{ASK}"] + person)[None], name(answer)[None], fixed(*self._stop)]
         ).astype(jnp.int32)

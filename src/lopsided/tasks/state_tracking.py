@@ -137,5 +137,5 @@ class StateTracking(Task, HasSkills, HasLevels, HasChance, FiniteInputs):
         if self.algebra.points is None or self.hops < 2:
             return f"{self.hops} elements of a group of order {self.algebra.order} -> their product"
         p, q = self.algebra.points[1], self.algebra.points[-1]
-        write = lambda x: "".join(str(int(v)) for v in x)  # noqa: E731
+        write = lambda x: "".join(str(int(v)) for v in x)
         return f"{write(p)} o {write(q)} = {write(p[q])}"

@@ -119,7 +119,7 @@ def _at(table: Pieces, documents: Document, length: int, first: Any) -> _Tokens:
     about = 2 * document_begins + documents.answer.reshape(-1)
     known = about[piece]
     flat = jnp.clip(to_flat[piece] + at, 0, len(table.flat) - 1)
-    zero = lambda x: jnp.where(inside, x, 0)  # noqa: E731
+    zero = lambda x: jnp.where(inside, x, 0)
     return _Tokens(zero(jnp.asarray(table.flat)[flat]), zero(piece // per + 1), zero(at - known // 2), zero(known % 2))
 
 

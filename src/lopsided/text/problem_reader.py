@@ -66,7 +66,7 @@ class Problem:
         number = r"(\d+)"
         two = rf"The number of {ITEM} is the (\w+) of {ITEM} and {ITEM}"
         operations = {"difference": 1, "product": 2, "quotient": 3}
-        given = lambda operation: lambda n, x, a: self._rule(x, operation, a, int(n))  # noqa: E731
+        given = lambda operation: lambda n, x, a: self._rule(x, operation, a, int(n))
         return [
             (rf"There are {number} {ITEM}", lambda n, x: self._known.__setitem__(x, int(n))),
             (rf"There are {number} more {ITEM} than {ITEM}", given(0)),

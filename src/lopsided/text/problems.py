@@ -107,7 +107,7 @@ def _step(rules: Rules, merge: bool, count: Array, state: _State, i: Array, draw
     word = draws.word
     n = state.stack.shape[0]
     size, left = state.size, count - i  # steps that are left, this one included
-    bits = lambda w, shift, width: (word[w] >> shift) & ((1 << width) - 1)  # noqa: E731
+    bits = lambda w, shift, width: (word[w] >> shift) & ((1 << width) - 1)
 
     # One result more may be open only if enough steps are left to combine them all.
     prefer = bits(0, 8, 2)

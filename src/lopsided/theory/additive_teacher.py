@@ -55,7 +55,7 @@ class AdditiveTeacherPrediction(Prediction):
         bare[chosen.direction] = escape_time(a, overlaps[k, chosen.direction], degree, coefficient) / rate
         full[chosen.direction] = bare[chosen.direction] + norm_growth_time(a, np.sqrt(strengths[k])) / rate
         loss = idealised_loss(steps, weights, full)
-        always = lambda values: np.broadcast_to(values, (len(steps), *np.shape(values)))  # noqa: E731
+        always = lambda values: np.broadcast_to(values, (len(steps), *np.shape(values)))
         learned = steps[:, None] >= full
         smallest = {name: v.min(initial=np.inf) for name, v in gaps(matrix, chosen)._asdict().items()}
         found = {
