@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+import traceback as tracebacks
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,11 @@ from lopsided.core.json_text import parsed
 from lopsided.core.live_code import ADDRESS
 from lopsided.report.advice import keeps, words
 from lopsided.stats.race import SCREENING, Advice, RacePlan, planned, race
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 FAILED = -float("inf")
 """The score of a run that diverged or raised an error."""
@@ -54,17 +61,19 @@ def advise(
     budget: float | None = None,
     out: str | Path | None = None,
     told: Callable[[str], None] | None = print,
+    traceback: bool = False,
 ) -> Advised:
     """Race `shapes`, and test the best one against the baselines on fresh seeds.
 
     `train(shape, seed)` trains to the end, in any framework, and returns a score of which more is better (for a cost,
     return minus the cost). A run whose score is not finite (it diverged), or that raises an error, counts as the worst;
-    an error before any run has given a score is raised. Runs of one seed should have as much in common as they can: the
-    test compares within seeds.
+    a second error before any run has given a score is raised. Runs of one seed should have as much in common as they
+    can: the test compares within seeds.
     `shapes`: whatever `train` takes, by name, the baselines among them. `budget`: seconds that all runs together may
     take; it decides how many fresh seeds there are. `out`: a file of scores, one JSON object a line, from which a
     stopped race goes on, with the looks that it was planned with, whatever the budget is then; scores of another
-    program (or what it imports), or of other shapes of these names, are refused. `told`: hears each step.
+    program (or what it imports), or of other shapes of these names, are refused, and so is a second process that races
+    into it. `told`: hears each step; with `traceback` also the whole of an error that counts as the worst.
 
     Raises `InputError` if a baseline is no shape, if what `train` returns is no number, or if the budget is too small
     for a test.
@@ -82,14 +91,35 @@ def advise(
     if len(shapes) < 2 or not base or any(name not in shapes for name in base):
         raise InputError(f"advise: baselines {', '.join(base)!r} have to be among two or more shapes")
     say = told or (lambda line: None)
-    known = _Scores(train, shapes, None if out is None else Path(out), say)
-    known.measure(tuple(shapes), range(SCREENING[0]))
-    if not known.any_score:
-        raise InputError(f"advise: none of the first {len(shapes) * SCREENING[0]} runs gave a score that is a number")
-    each = known.seconds / (len(shapes) * SCREENING[0])
-    plan = known.planned(base, each, budget)
-    say(f"{len(shapes)} shapes, {plan.runs[0]} to {plan.runs[1]} runs, about {each:.2g} s each")
-    return Advised(race(plan, known.measure, say), plan, known.scores)
+    file = None if out is None else Path(out)
+    with _alone(file):
+        known = _Scores(train, shapes, file, say, traceback)
+        known.measure(tuple(shapes), range(SCREENING[0]))
+        if not known.any_score:
+            raise InputError(
+                f"advise: none of the first {len(shapes) * SCREENING[0]} runs gave a score that is a number"
+            )
+        each = known.seconds / (len(shapes) * SCREENING[0])
+        plan = known.planned(base, each, budget)
+        say(f"{len(shapes)} shapes, {plan.runs[0]} to {plan.runs[1]} runs, about {each:.2g} s each")
+        return Advised(race(plan, known.measure, say), plan, known.scores)
+
+
+@contextmanager
+def _alone(file: Path | None) -> Iterator[None]:
+    """Hold a file of scores: two processes would each train what the other has, and answer by different scores. Raises
+    `InputError` if another one holds it."""
+    if file is None or fcntl is None:
+        yield
+        return
+    with file.open("a") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(f"advise: another process is racing into {str(file)!r}; it will have the answer") from None
+        except OSError:  # a file system without locks
+            pass
+        yield
 
 
 def _program(train: Callable[[Any, int], float], shapes: Mapping[str, Any]) -> str:
@@ -111,10 +141,14 @@ class _Scores:
         shapes: Mapping[str, Any],
         file: Path | None,
         told: Callable[[str], None],
+        traceback: bool,
     ):
-        self.train, self.shapes, self.file, self.told = train, shapes, file, told
+        self.train, self.shapes, self.file, self.told, self.traceback = train, shapes, file, told, traceback
         self.scores: dict[str, dict[int, float]] = {name: {} for name in shapes}
         self.seconds = 0.0
+        self._unsure: tuple[str, int, float] | None = None
+        """Shape, seed and seconds of a run that raised an error before any gave a score: not written until one does, so
+        that a program that is mended tries it again."""
         self.looks: tuple[int, ...] = ()
         """Planned before any fresh seed was seen; () if nothing is."""
         self.program = _program(train, shapes)
@@ -154,16 +188,28 @@ class _Scores:
                 lines.write(json.dumps(row) + "\n")
 
     def _run(self, name: str, seed: int) -> None:
-        began = time.perf_counter()
+        began, raised = time.perf_counter(), False
         try:
             score = self._score(name, seed)
         except Exception as error:
-            if isinstance(error, InputError) or not self.any_score:
-                raise  # nothing shows yet that the program works at all
-            self.told(f"shape {name!r}, seed {seed}: {type(error).__name__}: {error}; it counts as the worst")
-            score = FAILED
+            if isinstance(error, InputError) or (self._unsure and not self.any_score):
+                raise  # nothing shows that the program works at all
+            then = "it counts as the worst" if self.any_score else "the next run shows whether the program works"
+            self.told(f"shape {name!r}, seed {seed}: {type(error).__name__}: {error}; {then}")
+            if self.traceback:
+                self.told(tracebacks.format_exc())
+            score, raised = FAILED, True
         took = time.perf_counter() - began
         self._keep(name, seed, score, took)
+        if raised and not self.any_score:
+            self._unsure = name, seed, took
+            return
+        if self._unsure and self.any_score:
+            self._write_score(*self._unsure, FAILED)
+            self._unsure = None
+        self._write_score(name, seed, took, score)
+
+    def _write_score(self, name: str, seed: int, took: float, score: float) -> None:
         self._write({"shape": name, "seed": seed, "score": score if np.isfinite(score) else None, "seconds": took})
 
     def _score(self, name: str, seed: int) -> float:

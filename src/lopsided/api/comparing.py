@@ -23,9 +23,13 @@ from lopsided.stats.lost import worse_than_all
 from lopsided.stats.seeds_needed import runs_needed
 from lopsided.stats.signflip import FEWEST, MOST_MEMBERS
 from lopsided.stats.times import Times
-from lopsided.stats.verdict import COARSE, Claim, Decision
+from lopsided.stats.verdict import Claim, Decision
 
 Test = Callable[[tuple[Times, Times]], Decision]
+
+
+BETWEEN = 0.2
+"""Share of the time to learn by which evaluations may lie apart for a time to be read off a line between them."""
 
 
 class Comparison:
@@ -185,7 +189,7 @@ class Comparison:
         """The decision on a ratio, in the arms' names. `factor`: against another than 1, which evaluations may hide."""
         times = self.times(at)
         found = test(times)
-        if self.between == "bounds" or (found.coarseness > COARSE and not self.held and (factor or unlike(*times))):
+        if self.between == "bounds" or (found.coarseness > BETWEEN and not self.held and (factor or unlike(*times))):
             found = bounded(found, [test(self.times(at, ends)) for ends in (EARLY_LATE, LATE_EARLY)])
         unit = f"{found.unit}, {self.baseline.name} / {self.candidate.name}"
         known = not any(each.censored.any() for each in times)

@@ -16,6 +16,7 @@ from lopsided.core.execution import DEFAULT, Execution
 from lopsided.core.spec import Spec
 from lopsided.core.telling import tell
 from lopsided.results import stored
+from lopsided.results.grid import grid_text
 from lopsided.store.parts import Store
 from lopsided.store.paths import folder_in
 from lopsided.study.manifest import LOOKS
@@ -69,7 +70,10 @@ def run(
                 worker.run(specs, seeds, store, display, execution, stop)
         else:
             worker.run(specs, seeds, store, None, execution, stop)
-    return load(named, seeds, store)
+    found = load(named, seeds, store)
+    if said := grid_text(found.arms.values()):
+        tell(said)
+    return found
 
 
 def load(

@@ -101,7 +101,20 @@ class Recipe:
             names = [each.name for each in arms]
             double = next(name for name in names if names.count(name) > 1)
             raise InputError(f"recipe {self.name!r}: two arms are {double!r}; their coordinates have to differ")
+        self._require_sweeps_that_can_go_on(arms)
         return found
+
+    def _require_sweeps_that_can_go_on(self, arms: Sequence[ArmSpec]) -> None:
+        """Raise `InputError` for a sweep that makes other specs once all arms are there, as it does when its best rate
+        lies at an end: a function made in a loop reads the loop's last value."""
+        firsts = {id(each.make): each for each in reversed(arms) if each.make is not None}
+        for each in firsts.values():
+            again = each.moved({key: each.coordinates[key] for key in each.swept})
+            if again is not None and again.spec != each.spec:
+                raise InputError(
+                    f"recipe {self.name!r}: the sweep of {each.name!r} makes another spec when it is called again; a "
+                    "function made in a loop reads the loop's last values: give them by functools.partial"
+                )
 
     def specs(self, scale: ScaleName) -> dict[str, Spec]:
         """Specs by the arm's name."""

@@ -6,6 +6,7 @@ Heavy imports (JAX, SciPy, plotting) happen inside the commands, so that `lopsid
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from contextlib import nullcontext
 from importlib import metadata
@@ -21,7 +22,7 @@ from lopsided.cli.cost import cost
 from lopsided.cli.explore import explore
 from lopsided.cli.forecast import forecast
 from lopsided.cli.new import new
-from lopsided.cli.options import OUT, Json, Out, chosen, existing
+from lopsided.cli.options import OUT, Json, Out, chosen, existing, require_values
 from lopsided.cli.paper import export, paper
 from lopsided.cli.run import run
 from lopsided.cli.sample import sample
@@ -33,7 +34,6 @@ from lopsided.report.as_json import only_json, print_json
 from lopsided.report.exits import exits
 
 TRACEBACK = "--traceback"
-"""With any command: show the whole traceback of an error in code of one's own, not its last line."""
 MANY_PARTS = 5_000
 """Above it a query says why it is slow: 10,000 parts of one member take 3 s, half of them to open files."""
 app = App(
@@ -268,13 +268,18 @@ def main(arguments: list[str] | None = None) -> None:
     gc.set_threshold(50_000, 20, 50)
     words = sys.argv[1:] if arguments is None else list(arguments)
     with exits(whole=TRACEBACK in words):
-        words = [word for word in words if word != TRACEBACK]
+        if words[:1] != ["advise"]:  # which shows also the errors that it goes on after
+            words = [word for word in words if word != TRACEBACK]
         words = ["--help", *words[1:]] if words[:1] == ["help"] else words
         _require_command(words)
-        _require_values(words)
-        with only_json() if "--json" in words else nullcontext():
-            app(words, exit_on_error=False, print_error=False)
-        sys.stdout.flush()
+        require_values(words)
+        try:
+            with only_json() if "--json" in words else nullcontext():
+                app(words, exit_on_error=False, print_error=False)
+        finally:  # a command may end in sys.exit
+            sys.stdout.flush()
+            if "--json" in words and arguments is None:
+                os.dup2(2, 1)  # what a user's program prints as the process ends is no JSON
 
 
 def _require_command(arguments: list[str]) -> None:
@@ -283,15 +288,3 @@ def _require_command(arguments: list[str]) -> None:
     if arguments and arguments[0] not in known:
         what = "option" if arguments[0].startswith("-") else "command"
         raise unknown(what, arguments[0], [name for name in known if name.startswith("-") == (what == "option")])
-
-
-def _require_values(arguments: list[str]) -> None:
-    """`--set` and `--looks` without a value are mistakes, not a run without them; and an empty value (a variable of the
-    shell that is not set) is not the present folder."""
-    for flag, following in zip(arguments, [*arguments, "--"][1:], strict=True):
-        if flag == "--set" and following.startswith("--"):
-            raise InputError("--set: takes key=value, for example --set optimizer.lr=0.01")
-        if flag == "--looks" and following.startswith("--"):
-            raise InputError("--looks: takes numbers of new seeds, for example --looks 8 24 64")
-        if flag.startswith("--") and not following:
-            raise InputError(f"{flag}: its value is empty")

@@ -29,6 +29,7 @@ def advise(
     skill: str | None = None,
     text: str | None = None,
     samples: int | None = None,
+    traceback: Annotated[bool, Parameter(negative="")] = False,
     out: Out = OUT,
     as_json: Json = False,
 ) -> None:
@@ -48,7 +49,7 @@ def advise(
         Of a spec: factors of the learning rate to choose from for each shape, --rates 0.5 1 2.
     train
         Of a table: a Python file that defines `train(stream, seed)`. It trains on the rows stream.at(0), stream.at(1),
-        … and returns a score, of which more is better. (--traceback shows the whole of an error in it.)
+        … and returns a score, of which more is better.
     skill
         Of a table: the column that says which skill each row needs (or which several). Left out: only small subsets
         are tried.
@@ -56,6 +57,8 @@ def advise(
         Of a table without labels: a column of texts, in which skills are found (as `lopsided skills` does).
     samples
         Of a table: rows that one run trains on, repeats counted.
+    traceback
+        Of a program or a table: show the whole traceback of an error, not its last line.
     out
         Folder of the store.
     as_json
@@ -77,7 +80,7 @@ def advise(
         return
     if target is not None or rates != (1.0,):
         raise InputError(f"{'--rates' if target is None else '--target'}: for specs; your own train() decides both")
-    _of_training(what, found, seconds, out, as_json)
+    _of_training(what, found, seconds, out, as_json, traceback)
 
 
 def _asked(
@@ -144,7 +147,9 @@ def _of_spec(
     _told(found, last, data, page, as_json)
 
 
-def _of_training(file: Path, question: RaceQuestion, seconds: float | None, out: Path, as_json: bool) -> None:
+def _of_training(
+    file: Path, question: RaceQuestion, seconds: float | None, out: Path, as_json: bool, traceback: bool
+) -> None:
     from lopsided.advising.any_training import advise
     from lopsided.advising.branches import BRANCHES
     from lopsided.report.race_page import write_race
@@ -161,7 +166,8 @@ def _of_training(file: Path, question: RaceQuestion, seconds: float | None, out:
     rows = folder / f"{file.stem}-{question.digest}.jsonl"
     try:
         with terminated_as_interrupted():
-            found = advise(question.train, question.shapes, question.baselines, budget=seconds, out=rows, told=tell)
+            given = {"budget": seconds, "out": rows, "told": tell, "traceback": traceback}
+            found = advise(question.train, question.shapes, question.baselines, **given)
     except KeyboardInterrupt:
         raise Stopped(f"stopped; the scores so far are in {rows}. The same command goes on.") from None
     page = folder / f"{file.stem}-{question.digest}-race.html"

@@ -167,10 +167,16 @@ def _published_claims(
     return claims, needed, runs
 
 
+OF_A_SPEC = "spec-"
+"""How the name of a spec's run begins; no recipe file's does."""
+
+
 def _where(run: Manifest, store: Store, known: set[str]) -> str:
     """Where the verdicts of a run that was changed by hand are."""
     if run.scale == "smoke":
         return "smoke: no verdicts"
+    if run.recipe.startswith(OF_A_SPEC):
+        return "a spec, which makes no claims"
     if run.recipe in known:
         return "`lopsided report` has its verdicts"
     page = store.root / "reports" / run.label / "index.html"
@@ -191,7 +197,7 @@ def _say_others(manifests: Sequence[Manifest], known: set[str], store: Store) ->
         elif each.overrides:
             print(f"Changed by hand: {printable(names[each.label])}, {each.seeds} seeds ({_where(each, store, known)})")
     own = sorted({each.recipe for each in manifests} - known)
-    recipes = [name for name in own if not name.startswith("spec-")]
+    recipes = [name for name in own if not name.startswith(OF_A_SPEC)]
     if recipes:
         print(f"From recipe files: {printable(', '.join(recipes))}; `lopsided check FILE.py` shows their claims")
     if len(own) > len(recipes):

@@ -40,3 +40,15 @@ def no_store(folder: Path, command: str = "lopsided run RECIPE") -> InputError:
     if folder.is_file():
         return InputError(f"folder {str(folder)!r}: is a file; a store is a folder")
     return InputError(f"folder {str(folder)!r}: no store there; `{command} --out {folder}` makes one")
+
+
+def require_values(arguments: list[str]) -> None:
+    """`--set` and `--looks` without a value are mistakes, not a run without them; and an empty value (a variable of the
+    shell that is not set) is not the present folder."""
+    for flag, following in zip(arguments, [*arguments, "--"][1:], strict=True):
+        if flag == "--set" and following.startswith("--"):
+            raise InputError("--set: takes key=value, for example --set optimizer.lr=0.01")
+        if flag == "--looks" and following.startswith("--"):
+            raise InputError("--looks: takes numbers of new seeds, for example --looks 8 24 64")
+        if flag.startswith("--") and not following:
+            raise InputError(f"{flag}: its value is empty")

@@ -36,6 +36,7 @@ def run_one(
     `until` has the looks of `--until-decided`, () the usual ones; None trains without looks."""
     from lopsided.report.summary import arm_summaries
     from lopsided.report.terminal import outcome
+    from lopsided.results.grid import grid_text
     from lopsided.study.checking import found_in
     from lopsided.study.neighbours import train_neighbours
     from lopsided.study.reports import write_report
@@ -53,6 +54,8 @@ def run_one(
     store = store.as_of_now()
     found = found_in(asked, store)
     _say_mixed(found, store)
+    if not found.claims and found.shown is not None and (said := grid_text(found.shown.arms.values())):
+        tell(said)  # claims say it themselves
     page, arms = None, []
     if found.shown is not None:
         page = write_report(store, [found], store.root / "reports" / asked.label / "index.html")

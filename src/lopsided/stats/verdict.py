@@ -19,9 +19,9 @@ be as good and lead to another verdict, evaluations too far apart, runs of diffe
 that do not differ at all."""
 
 
-COARSE = 0.2
-"""Evaluations further apart than this share of the time to learn are said to be: an effect of a quarter lies within two
-of them. (A tenth, and effects are known to some 5 %, is what docs/deciding.md advises.)"""
+COARSE = 0.1
+"""Evaluations further apart than this share of the time to learn are said to be: an effect is then not known to some
+5 %, and an effect of a tenth lies within two of them."""
 
 
 @dataclass(frozen=True)

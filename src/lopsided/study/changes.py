@@ -25,12 +25,6 @@ class AskedChange(NamedTuple):
         """The field's last word: `lr` of `optimizer.lr`."""
         return self.field.rpartition(".")[2]
 
-    @property
-    def inner(self) -> str:
-        """Another change in the value, where the name of an arm was written without its spaces; empty elsewhere."""
-        rest = self.text.rpartition(": ")[2]
-        return rest if rest != self.text and CHANGE.match(rest) else ""
-
     def named(self, field: str) -> str:
         """The change as `--set` takes it, with `field` as the name of what is changed."""
         arm = f"{self.arm}: " if self.arm else ""
@@ -39,14 +33,9 @@ class AskedChange(NamedTuple):
 
 def change_of(override: str) -> AskedChange:
     """Read a change as `--set` takes it: `[ARM: ]FIELD[*]=VALUE`. (Names of arms hold colons and equality signs, too:
-    `N = 32, lr = 0.5`.)"""
-    arm, setting = "", override
-    if not CHANGE.match(override):
-        found, colon, rest = override.partition(": ")
-        while colon and not CHANGE.match(rest):
-            more, colon, rest = rest.partition(": ")
-            found = f"{found}: {more}"
-        if colon:
-            arm, setting = found, rest
+    `N = 32, lr = 0.5`, or `a=b, c: d=1`. No value has a change in it, so that the last one is meant.)"""
+    arm, colon, setting = override.rpartition(": ")
+    if not colon or not CHANGE.match(setting):
+        arm, setting = "", override
     key, equals, text = setting.partition("=")
     return AskedChange(arm, key.removesuffix("*") if equals else "", key.endswith("*"), text)

@@ -193,16 +193,22 @@ class RecipeRun:
     def claims(self, results: Results | None) -> list[Claim]:
         """Verdicts; smoke scale, missing members and rows that do not hold what a claim needs give `not run`."""
         nothing = [s.not_run(self.recipe.name, self.scale) for s in self.recipe.claims]
-        if results is None or not self._enough(results):
+        if results is None:
+            return nothing
+        if not self._enough(results):
+            if self.recipe.claims and self.scale != "smoke":
+                least = self.recipe.least_evaluations
+                tell(f"{self.title}: its claims need {least} evaluations of every arm or more (evaluation.every)")
             return nothing
         if self.scale == "smoke":
             self._try_out(results)
             return nothing
         try:
             return decide(self.recipe, results)
-        except MissingData:
+        except MissingData as error:
             if not self.overrides:
                 raise
+            tell(f"{self.title}: its claims cannot be decided: {error}")
             return nothing
 
     def _try_out(self, results: Results) -> None:

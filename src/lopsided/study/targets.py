@@ -108,7 +108,7 @@ def _from_python(path: Path) -> Recipe:
         raise InputError(f"recipe file {str(path)!r}: has to define `recipe`, a lopsided.recipe.Recipe")
     _require_name(recipe.name, path)
     require_no_runs_name(recipe.name, path)
-    if recipe.name in registry.registered("recipe"):
+    if recipe.name.casefold() in registry.registered("recipe"):  # some disks do not tell capital letters apart
         raise InputError(
             f"recipe file {str(path)!r}: a recipe of this package is called {recipe.name!r}, and one report would "
             "replace the other; give yours another name"
@@ -156,3 +156,5 @@ def require_no_runs_name(name: str, path: Path) -> None:
             f"{str(path)!r}: {name!r} is what a run is called, a recipe's name and its scale; give the recipe a name "
             "that does not end in a scale"
         )
+    if name.casefold().startswith("spec-"):
+        raise InputError(f"{str(path)!r}: {name!r} is what the run of a spec is called; give the recipe another name")

@@ -1,0 +1,37 @@
+"""Whether runs were evaluated often enough to know when they learned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lopsided.core.arms import LEARNED_ACCURACY
+from lopsided.core.evaluation import Until
+from lopsided.results.stored import Arm
+from lopsided.stats.times import times_until
+from lopsided.stats.verdict import COARSE
+
+
+def grid_text(arms: Iterable[Arm], metric: str = "test/accuracy", goal: float = LEARNED_ACCURACY) -> str:
+    """A sentence where evaluations lie too far apart to know when the members of an arm learned: by its own rule
+    (`until`), or else at `goal`; otherwise empty."""
+    apart = {arm.name: _apart(arm, metric, goal) for arm in arms}
+    coarse = {name: share for name, share in apart.items() if share > COARSE}
+    if not coarse:
+        return ""
+    worst = max(coarse, key=coarse.__getitem__)
+    others = f", and too far in {len(coarse) - 1} more arms" if len(coarse) > 1 else ""
+    if coarse[worst] >= 1:
+        return f"{worst!r} learned by its first evaluation{others}: evaluate more often (evaluation.every)"
+    share = f"{coarse[worst]:.0%} of the time to learn"
+    return f"evaluations of {worst!r} lie {share} apart{others}: evaluate more often (evaluation.every)"
+
+
+def _apart(arm: Arm, metric: str, goal: float) -> float:
+    """How far apart evaluations lie, as a share of the time to learn; 0 where nobody learned."""
+    until = arm.spec.until or Until(metric=metric, at_least=goal)
+    if until.metric not in arm.values:
+        return 0.0
+    values = arm.metric(until.metric)
+    if len(arm.steps) == 1:  # nobody has learned by a single evaluation, which may be luck
+        return float(until.reached(values).any())
+    return times_until(arm.steps, values, until).coarseness
