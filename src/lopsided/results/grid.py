@@ -11,10 +11,10 @@ from lopsided.stats.times import times_until
 from lopsided.stats.verdict import COARSE
 
 
-def grid_text(arms: Iterable[Arm], metric: str = "test/accuracy", goal: float = LEARNED_ACCURACY) -> str:
-    """A sentence where evaluations lie too far apart to know when the members of an arm learned: by its own rule
-    (`until`), or else at `goal`; otherwise empty."""
-    apart = {arm.name: _apart(arm, metric, goal) for arm in arms}
+def grid_text(arms: Iterable[Arm]) -> str:
+    """A sentence where evaluations lie too far apart to know when the members of an arm learned, by its own rule
+    (`until`) or else by its test accuracy; otherwise empty."""
+    apart = {arm.name: _apart(arm) for arm in arms}
     coarse = {name: share for name, share in apart.items() if share > COARSE}
     if not coarse:
         return ""
@@ -26,9 +26,9 @@ def grid_text(arms: Iterable[Arm], metric: str = "test/accuracy", goal: float = 
     return f"evaluations of {worst!r} lie {share} apart{others}: evaluate more often (evaluation.every)"
 
 
-def _apart(arm: Arm, metric: str, goal: float) -> float:
+def _apart(arm: Arm) -> float:
     """How far apart evaluations lie, as a share of the time to learn; 0 where nobody learned."""
-    until = arm.spec.until or Until(metric=metric, at_least=goal)
+    until = arm.spec.until or Until(at_least=LEARNED_ACCURACY)
     if until.metric not in arm.values:
         return 0.0
     values = arm.metric(until.metric)
