@@ -69,7 +69,8 @@ def latest(manifests: Sequence[Manifest], recipe: Recipe) -> RecipeRun | None:
     """The largest-scale unchanged run of a recipe whose arms are still those of the recipe."""
     for scale in ("paper", "overnight", "laptop"):
         for found in manifests:
-            if (found.recipe, found.scale) == (recipe.name, scale) and not found.overrides:
+            same = (found.recipe, found.scale) == (recipe.name, scale) and not found.overrides
+            if same and scale in recipe.scales:  # a file may have lost a scale since
                 arms = recipe.specs(scale)
                 if _same(arms, found, is_swept(recipe, scale)):
                     return RecipeRun(recipe, scale, arms, found.seeds)
