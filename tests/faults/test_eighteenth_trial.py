@@ -13,6 +13,7 @@ import lopsided as lop
 from lopsided.advising.advice import Goal
 from lopsided.advising.advice import advise as advise_spec
 from lopsided.claims.deciding import reason_of
+from lopsided.cli import main, report
 from lopsided.cli.check import _where
 from lopsided.core.arms import arm as named
 from lopsided.core.arms import swept
@@ -21,9 +22,12 @@ from lopsided.recipe import Ahead, Own, Statement
 from lopsided.report.page_file import require_page
 from lopsided.report.words import coarse_text
 from lopsided.results.grid import grid_text
+from lopsided.stats.bounded import on_a_grid
 from lopsided.stats.verdict import Claim, Decision
 from lopsided.store.parts import Store
+from lopsided.store.tables import query
 from lopsided.study import manifest
+from lopsided.study.overrides import overridden
 from lopsided.study.recipe_run import RecipeRun
 from lopsided.study.targets import find, require_no_runs_name
 from tests.library.small import small_recipe, spec
@@ -142,7 +146,7 @@ FEW = Decision("within-seed ratio of", "steps", 1.1, (0.9, 1.4), "inconclusive",
 )
 def test_an_interval_within_two_evaluations_is_open_for_the_grid(apart, reason):
     """ "seeds", and "more than 1,000 of them", where an arm learned by its first evaluation."""
-    assert reason_of(FEW._replace(coarseness=apart), at_edge=False) == reason
+    assert reason_of(on_a_grid(FEW, apart), at_edge=False) == reason
 
 
 def test_evaluations_further_apart_than_a_tenth_are_said():
@@ -156,7 +160,7 @@ def test_a_run_says_that_its_evaluations_lie_too_far_apart(tmp_path, capsys):
     often = spec(0.5).replace({"evaluation.every": 2})
     rare = often.replace({"evaluation.every": 300})
     found = lop.run({"often": often, "rare": rare}, seeds=4, out=tmp_path)
-    assert "'rare' learned by its first evaluation: evaluate more often" in capsys.readouterr().err
+    assert "'rare' reached its goal at the last evaluation alone: evaluate more often" in capsys.readouterr().err
     assert grid_text([found["often"]]) == ""
     half = lop.run(often.replace({"evaluation.every": 12}), seeds=4, out=tmp_path)
     assert "of the time to learn apart: evaluate more often" in grid_text(half.arms.values())
@@ -194,3 +198,57 @@ def test_a_race_of_specs_counts_all_runs_and_says_which_diverged(tmp_path):
     assert found.advice.runs == members
     assert sum(n for name, n in found.advice.failed.items() if "rate x 1e+06" in name) > 0
     assert np.isfinite(found.seconds)
+
+
+def test_members_say_what_was_changed(tmp_path):
+    """A nineteenth trial: of the two tables that tell runs apart only `arms` did."""
+    store = Store(tmp_path)
+    asked = RecipeRun(
+        small_recipe("own", lambda scale: [named(spec(0.25), data="one")], []), "laptop", {"one": spec(0.25)}, 2
+    )
+    changed = replace(asked, arms={"one": spec(0.25)}, overrides=("steps=300",))
+    for each in (asked, changed):
+        each.train(store)
+    arms = [row for found in manifest.recorded(store) for row in found.rows(store)]
+    (row, *_) = query(store.as_of_now(), arms, "SELECT runs, changes FROM members ORDER BY seed").rows
+    assert dict(zip(*row, strict=True)) == {"own-laptop": "", changed.label: "steps=300"}
+
+
+def test_python_does_not_ask_for_seeds_that_cannot_help(tmp_path):
+    """`check` said that evaluations lie too far apart; `compare` of the same rows asked for 27 runs of each side."""
+    arms = {name: spec(rate).replace({"evaluation.every": 60}) for name, rate in (("slow", 0.3), ("fast", 0.5))}
+    said = str(lop.run(arms, seeds=8, out=tmp_path).compare("slow", "fast").faster(at=0.9))
+    assert "runs of each side would" not in said
+    assert "evaluat" in said
+
+
+def test_an_error_at_import_has_its_place_and_traceback(tmp_path, capsys):
+    (tmp_path / "boom_helper.py").write_text("raise ValueError('at import')\n")
+    (tmp_path / "user.py").write_text("import boom_helper\n")
+    for words, shown in (([], "--traceback shows"), (["--traceback"], "Traceback")):
+        with pytest.raises(SystemExit):
+            main(["run", str(tmp_path / "user.py"), "--out", str(tmp_path / "out"), *words])
+        said = capsys.readouterr().err
+        assert "boom_helper.py', line 1" in said
+        assert shown in said
+
+
+def test_a_recipe_of_this_package_names_its_run(tmp_path):
+    with pytest.raises(InputError, match=r"no store there|has no run 'tour'"):
+        lop.load(tmp_path, recipe=lop.recipes.tour)
+
+
+def test_a_value_that_an_arm_cannot_have_names_the_arm():
+    with pytest.raises(InputError, match=r"at most steps = 10.*arm 'one'"):
+        overridden("own", {"one": spec(0.25)}, ["steps=10"])
+    with pytest.raises(InputError, match=r"arm 'one'"):
+        overridden("own", {"one": spec(0.25), "two": spec(0.5)}, ["one: optimizer.lr=-1"])
+
+
+def test_a_run_without_a_complete_arm_is_said_to_be_left_out(tmp_path, capsys):
+    done = RecipeRun(small_recipe("own", lambda scale: [named(spec(0.25), data="one")], []), "laptop",
+                     {"one": spec(0.25)}, 2)  # fmt: skip
+    done.train(Store(tmp_path))
+    replace(done, arms={"one": spec(0.3)}, overrides=("optimizer.lr=0.3",)).note(Store(tmp_path))
+    report(tmp_path, output=tmp_path / "all.html")
+    assert "own, lr=0.3: left out (no arm of it is complete yet" in capsys.readouterr().err

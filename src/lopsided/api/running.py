@@ -101,6 +101,8 @@ def load(
     >>> again["one"].seeds
     (0, 1)
     """
+    # `lop.recipes.state_tracking`, or the recipe in it
+    recipe = getattr(getattr(recipe, "recipe", recipe), "name", recipe)
     if recipe is not None and not isinstance(recipe, str):
         raise InputError(f"load: recipe= takes the name of a run, not a {type(recipe).__name__}")
     if isinstance(arms, str | Path | Store):

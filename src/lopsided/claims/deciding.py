@@ -112,18 +112,7 @@ def reason_of(found: Decision, at_edge: bool, lost: bool = False) -> Reason:
     if found.effect is None:  # too few members learned
         return "diverged" if lost else "budget"
     low, high = found.interval
-    if _within_evaluations(found):
-        return "grid"
     return "ties" if low is not None and low == high else "seeds"  # without bounds there are too few members
-
-
-def _within_evaluations(found: Decision) -> bool:
-    """Whether the whole interval of a ratio of times lies within two evaluations, which no seeds tell apart: an arm
-    that learned by its first evaluation may have taken any time."""
-    if found.coarseness >= 1:
-        return True
-    low, high = (end or float("nan") for end in found.interval)
-    return found.coarseness > 0 and low > 1 - found.coarseness and high < 1 / (1 - found.coarseness)
 
 
 def about(recipe: Recipe, statement: Statement, results: Results) -> dict[str, Any]:

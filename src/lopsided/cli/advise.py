@@ -144,6 +144,8 @@ def _of_spec(
         f"It took {found.advice.runs} runs, {found.seconds / 60:.2g} minutes of computing.",
         f"The spec to train with: {advised}",
     ]
+    if goal.at is not None and not any(score == score for of in found.scores.values() for score in of.values()):
+        last.insert(0, f"No run reached {goal.metric} {goal.at:g}: an easier --target, or more steps, tells more.")
     _told(found, last, data, page, as_json)
 
 

@@ -7,7 +7,7 @@ import time
 
 from lopsided.core.errors import InputError, Stopped
 from lopsided.core.progress import Progress
-from lopsided.core.telling import tell
+from lopsided.core.telling import counted, tell
 from lopsided.engines.choosing import require_engines
 from lopsided.executors import orders
 from lopsided.executors.base import Executor
@@ -153,8 +153,8 @@ class Cluster:
             if not (living := self.executor.living()):
                 return "this command has stopped, and no worker lives. The order stays; workers that come carry it out."
             return (
-                f"this command has stopped; its {living} workers go on, and `lopsided worker --stop "
-                f"--out {store.root}` ends them. The same command watches them again."
+                f"this command has stopped; its {counted(living, 'worker')} {'goes' if living == 1 else 'go'} on, and "
+                f"`lopsided worker --stop --out {store.root}` ends what works there. The same command watches again."
             )
         until = time.monotonic() + LAST_COMMIT_SECONDS
         while any(lease.alive and lease.members for lease in Leases(store.root).all()) and time.monotonic() < until:

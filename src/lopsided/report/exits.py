@@ -25,7 +25,13 @@ def exits(whole: bool = False) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        _fail(str(error))
+        cause = error.__cause__
+        place = _in_own_code(cause) if isinstance(cause, Exception) else None
+        if place is None or cause is None:
+            _fail(str(error))
+        if whole:
+            traceback.print_exception(cause)
+        _fail(f"{error} ({place}{'' if whole else '; --traceback shows how it came there'})")
     except UnusedCliTokensError as error:
         unused = " ".join(map(str, error.unused_tokens or ()))
         _fail(f"takes no {unused!r} there; --help says what it takes")

@@ -20,6 +20,10 @@ def grid_text(arms: Iterable[Arm]) -> str:
         return ""
     worst = max(coarse, key=coarse.__getitem__)
     others = f", and too far in {len(coarse) - 1} more arms" if len(coarse) > 1 else ""
+    if coarse[worst] == float("inf"):  # which may be luck, and is no time to learn
+        return (
+            f"{worst!r} reached its goal at the last evaluation alone{others}: evaluate more often (evaluation.every)"
+        )
     if coarse[worst] >= 1:
         return f"{worst!r} learned by its first evaluation{others}: evaluate more often (evaluation.every)"
     share = f"{coarse[worst]:.0%} of the time to learn"
@@ -27,11 +31,13 @@ def grid_text(arms: Iterable[Arm]) -> str:
 
 
 def _apart(arm: Arm) -> float:
-    """How far apart evaluations lie, as a share of the time to learn; 0 where nobody learned."""
+    """How far apart evaluations lie, as a share of the time to learn: 0 where nobody learned, infinite where members
+    learned at the last evaluation alone."""
     until = arm.spec.until or Until(at_least=LEARNED_ACCURACY)
     if until.metric not in arm.values:
         return 0.0
     values = arm.metric(until.metric)
-    if len(arm.steps) == 1:  # nobody has learned by a single evaluation, which may be luck
-        return float(until.reached(values).any())
-    return times_until(arm.steps, values, until).coarseness
+    times = times_until(arm.steps, values, until)
+    if times.censored.all() and until.reached(values[:, -1]).any():
+        return float("inf")
+    return times.coarseness

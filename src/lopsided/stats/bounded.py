@@ -49,7 +49,17 @@ def no_finer_than_seen(found: Decision, within: float, *arms: Times) -> Decision
         most = np.inf if high is None or apart >= 1 else high / (1 - apart)
         if most > found.bounds[0] or (found.equivalence and least < found.bounds[1]):
             found = found._replace(verdict="inconclusive", reason="grid")
-    return found._replace(coarseness=apart)
+    return on_a_grid(found, apart)
+
+
+def on_a_grid(found: Decision, apart: float) -> Decision:
+    """A decision on a ratio of times, with how far apart evaluations lie. That is why it is open if an arm learned by
+    its first evaluation, or if the whole interval lies within two evaluations: no seeds tell these apart."""
+    found = found._replace(coarseness=apart)
+    low, high = (end or np.nan for end in found.interval)
+    within = apart >= 1 or (apart > 0 and low > 1 - apart and high < 1 / (1 - apart))
+    is_open = found.verdict == "inconclusive" and not found.reason and found.effect is not None
+    return found._replace(reason="grid") if is_open and within else found
 
 
 UNLIKE = 1.5

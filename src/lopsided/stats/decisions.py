@@ -18,7 +18,7 @@ from typing import Literal
 
 import numpy as np
 
-from lopsided.stats.bounded import coarseness, no_finer_than_seen
+from lopsided.stats.bounded import coarseness, no_finer_than_seen, on_a_grid
 from lopsided.stats.compare import Effect, centre, compare_gaps, compare_times, compare_values, share
 from lopsided.stats.slopes import LogSlope
 from lopsided.stats.times import Times
@@ -49,7 +49,7 @@ def faster(
     c = compare_times(slow, fast, at_least, 1 - level, paired)
     if at_least != 1:
         found = _beside(_time(axis), c, at_least, "above", _members(slow, fast), level)
-        return found._replace(coarseness=coarseness(slow, fast))
+        return on_a_grid(found, coarseness(slow, fast))
     found = _decision(_time(axis), c, _above(c, 1.0, level), _members(slow, fast), 1 - level)
     if small:
         found = _unless_small(found, SMALL_RATIO, lambda: as_fast(slow, fast, axis, level=level, paired=paired))

@@ -48,8 +48,9 @@ def connect(
     """A DuckDB connection with three tables; `locked`: that can read nothing but them and write nothing; `only`: that
     knows no other members.
 
-    `rows`: every member that is complete, each once; `members` (spec, seed, job, code, runs, settings); `arms` (arm,
-    recipe, scale, run, changes, seeds, spec, coordinates, judged_from, judged_to). docs/tables.md has every column.
+    `rows`: every member that is complete, each once; `members` (spec, seed, job, code, runs, changes, settings);
+    `arms` (arm, recipe, scale, run, changes, seeds, spec, coordinates, judged_from, judged_to). docs/tables.md has
+    every column.
     """
     import duckdb
 
@@ -61,18 +62,19 @@ def connect(
     runs: dict[str, list[ArmRow]] = {}
     for arm in found:
         runs.setdefault(arm.spec, []).append(arm)
+    asking = [  # by run, what was changed by hand
+        {arm.run: " ".join(arm.changes) for arm in runs.get(spec, ()) if arm.has(seed)} for (spec, seed), _ in members
+    ]
     with duckdb.connect() as con, plain_path(store.root if store.root.is_dir() else store.root.parent) as root:
         _table(con, "members", {
             "spec": [spec for (spec, _), _ in members],
             "seed": np.array([seed for (_, seed), _ in members], np.uint64),
             "job": [job for _, job in members],
             "code": [last[job].code_of(spec) for (spec, _), job in members],
-            "runs": [
-                json.dumps(list(dict.fromkeys(arm.run for arm in runs.get(spec, ()) if arm.has(seed))))
-                for (spec, seed), _ in members
-            ],
+            "runs": [json.dumps(list(asked)) for asked in asking],
+            "changes": [json.dumps(list(asked.values())) for asked in asking],
             "settings": [store.index.specs.get(spec, "{}") for (spec, _), _ in members],
-        }, {"runs": "JSON::VARCHAR[]", "settings": "JSON"})  # fmt: skip
+        }, {"runs": "JSON::VARCHAR[]", "changes": "JSON::VARCHAR[]", "settings": "JSON"})  # fmt: skip
         _table(con, "arms", {
             **{name: [getattr(arm, name) for arm in found] for name in ("arm", "recipe", "scale", "run")},
             "changes": [" ".join(arm.changes) for arm in found],

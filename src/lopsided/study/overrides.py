@@ -50,7 +50,7 @@ def overridden(recipe: str, arms: Mapping[str, Spec], overrides: Sequence[str]) 
     changes = list(map(change_of, overrides))
     for override, change in zip(overrides, changes, strict=True):
         _require_arm(override, change, arms)
-    changed = {name: apply(spec, overrides, name) for name, spec in arms.items()}
+    changed = {name: _applied(spec, overrides, name) for name, spec in arms.items()}
     for override, change in zip(overrides, changes, strict=True):
         if change.multiplies and all(apply(spec, [override], name) == spec for name, spec in arms.items()):
             _require_field(arms, change)
@@ -58,6 +58,16 @@ def overridden(recipe: str, arms: Mapping[str, Spec], overrides: Sequence[str]) 
     _keep_apart(recipe, arms, changes)
     _still_different(arms, changed, overrides)
     return changed
+
+
+def _applied(spec: Spec, overrides: Sequence[str], arm: str) -> Spec:
+    """The spec of an arm with the changes. Raises `InputError` that names the arm."""
+    try:
+        return apply(spec, overrides, arm)
+    except InputError as error:
+        if repr(arm) in str(error):
+            raise
+        raise InputError(f"{error} (arm {arm!r})") from None
 
 
 def _require_arm(override: str, change: AskedChange, arms: Mapping[str, Spec]) -> None:
