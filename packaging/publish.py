@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import sentences
+
 from lopsided.claims.counts import Counts, counts
 from lopsided.core.registry import registered
 from lopsided.report.as_json import as_text
@@ -121,7 +123,7 @@ def counted(found: Counts) -> None:
     """Write the counts into README.md, whose sentences tests/arch/test_readme.py has word for word."""
     verdicts = ("holds", "contradicted", "negligible", "inconclusive")
     papers, own = ([kind[verdict] for verdict in verdicts] for kind in (found.papers, found.own))
-    sentences = {
+    patterns = {
         r"\d+ claims were \[tested\]": (sum(papers) + sum(own),),
         r"all \d+ recipes": (len(registered("recipe")),),
         r"Of \d+ claims of the papers \d+ hold, \d+ are contradicted, \d+ are of a negligible difference, \d+ are "
@@ -130,7 +132,7 @@ def counted(found: Counts) -> None:
         r"could hardly fail\.": (found.with_history, found.several_versions, found.near_trivial),
     }
     text = (ROOT / "README.md").read_text()
-    for sentence, numbers in sentences.items():
+    for sentence, numbers in patterns.items():
         (said,) = re.findall(sentence.replace(" ", r"\s"), text)
         following = iter(numbers)
         text = text.replace(said, re.sub(r"\d+", lambda _, n=following: str(next(n)), said))
@@ -153,7 +155,7 @@ def rewrite(page: Path, claims: Mapping[str, tuple[Sequence[Mapping[str, Any]], 
             text = text.replace(said, meant.pop())
         elif meant:
             print(f"{page.name}: {said} was of several claims, now {', '.join(map(str, meant))}")
-    page.write_text(text)
+    page.write_text(sentences.written(text) if text != page.read_text() else text)
 
 
 def written(like: str):
