@@ -160,7 +160,10 @@ def test_a_run_says_that_its_evaluations_lie_too_far_apart(tmp_path, capsys):
     often = spec(0.5).replace({"evaluation.every": 2})
     rare = often.replace({"evaluation.every": 300})
     found = lop.run({"often": often, "rare": rare}, seeds=4, out=tmp_path)
-    assert "'rare' reached its goal at the last evaluation alone: evaluate more often" in capsys.readouterr().err
+    assert (
+        "'rare' reached its goal at the last evaluation alone: train longer, or evaluate more often"
+        in capsys.readouterr().err
+    )
     assert grid_text([found["often"]]) == ""
     half = lop.run(often.replace({"evaluation.every": 12}), seeds=4, out=tmp_path)
     assert "of the time to learn apart: evaluate more often" in grid_text(half.arms.values())

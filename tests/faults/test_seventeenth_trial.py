@@ -104,7 +104,7 @@ def test_a_head_does_not_count_the_time_before_anything_moved(tmp_path, parity, 
     store.require_writable()
     (tmp_path / "parts").mkdir(exist_ok=True)
     wanted = Wanted(Request([parity()], 4, store, said.append))
-    monkeypatch.setattr(Wanted, "_half_done", lambda self, missing: made[0])
+    monkeypatch.setattr(Wanted, "_half_done", lambda self, missing, held: made[0])
     made = [0.0]
     for now[0], made[0] in ((100.0, 0.0), (101.0, 0.5), (105.0, 1.0), (121.0, 1.5)):
         wanted.show()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -169,13 +169,10 @@ def advise(
     plan = _planned(store, spec, goal, chosen, each, budget, told)
     told(describe(plan, each))
     advice = race(plan, measure, told)
-    left = {key: each for key, each in candidates.items() if chosen[key[0]] != each}
-    diverged = _diverged({f"{name} at rate x {rate:g}": each for (name, rate), each in left.items()}, first, store)
+    left = {f"{name} at rate x {rate:g}": each for (name, rate), each in candidates.items() if chosen[name] != each}
+    failed = {**advice.failed, **_diverged(left, dict.fromkeys(left, tuple(first)), store)}
     if goal.at is not None:  # a time to learn does not say why a member never learned; a final score does
-        diverged |= {
-            name: n for name, of in scores.items() for n in _diverged({name: chosen[name]}, of, store).values()
-        }
-    failed = {**advice.failed, **diverged}
+        failed |= _diverged(chosen, {name: tuple(of) for name, of in scores.items()}, store)
     advice = replace(advice, runs=advice.runs + len(left) * len(first), failed=failed)
     used = _seconds([*chosen.values(), *candidates.values()], range(plan.first + advice.seeds), store)
     return AdvisedSpecs(advice, plan, chosen, used, scores, spec.until)
@@ -201,9 +198,9 @@ def describe(plan: RacePlan, each: float) -> str:
     )
 
 
-def _diverged(arms: Mapping[str, Spec], seeds: Collection[int], store: Store) -> dict[str, int]:
-    """How many members of each arm diverged, of those of which any did."""
-    found = load(store.as_of_now(), "advice", "library", arms, dict.fromkeys(arms, tuple(seeds))) if arms else None
+def _diverged(arms: Mapping[str, Spec], seeds: Mapping[str, tuple[int, ...]], store: Store) -> dict[str, int]:
+    """Members that diverged, of the arms of which any did."""
+    found = load(store.as_of_now(), "advice", "library", arms, seeds) if arms else None
     counts = {name: int(arm.diverged.sum()) for name, arm in found.arms.items()} if found else {}
     return {name: n for name, n in counts.items() if n}
 

@@ -19,9 +19,11 @@ from lopsided.core.live_code import ADDRESS
 from lopsided.report.advice import keeps, words
 from lopsided.stats.race import SCREENING, Advice, RacePlan, planned, race
 
+# A lock of the operating system: the leases of `lopsided.store` are part of the laboratory, and a race of somebody's
+# own training works without it.
 try:
     import fcntl
-except ImportError:  # Windows
+except ImportError:  # Windows has no such locks: two races into one file are then not told apart
     fcntl = None  # type: ignore[assignment]
 
 FAILED = -float("inf")
@@ -117,7 +119,7 @@ def _alone(file: Path | None) -> Iterator[None]:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise InputError(f"advise: another process is racing into {str(file)!r}; it will have the answer") from None
-        except OSError:  # a file system without locks
+        except OSError:  # nor have some file systems on a network
             pass
         yield
 

@@ -167,12 +167,10 @@ def _published_claims(
     return claims, needed, runs
 
 
-OF_A_SPEC = "spec-"
-"""How the name of a spec's run begins; no recipe file's does."""
-
-
 def _where(run: Manifest, store: Store, known: set[str]) -> str:
     """Where the verdicts of a run that was changed by hand are."""
+    from lopsided.study.targets import OF_A_SPEC
+
     if run.scale == "smoke":
         return "smoke: no verdicts"
     if run.recipe.startswith(OF_A_SPEC):
@@ -187,6 +185,7 @@ def _say_others(manifests: Sequence[Manifest], known: set[str], store: Store) ->
     """Say what else the folder has: runs that are not finished, that were changed by hand, that came from files."""
     from lopsided.study.manifest import titles
     from lopsided.study.others import OTHERS, WHOSE, members, members_of
+    from lopsided.study.targets import OF_A_SPEC
 
     complete, names = store.complete(), titles(manifests)
     for each in manifests:

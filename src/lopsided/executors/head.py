@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 
 from lopsided.core.errors import InputError, Stopped
 from lopsided.core.progress import Progress
@@ -39,9 +40,7 @@ class Wanted:
         self.names = set(self.steps)
         self.first = len(self.missing())
         """How many were missing at the beginning."""
-        self._leases: list[Lease] = []
-        """Leases of living processes that train some of the members, at the last look."""
-        self._open = self.first - self._half_done(self.missing())
+        self._open = self.first - self._half_done(self.missing(), self._held(self.missing()))
         self._moved: tuple[float, float] | None = None
         """When members were first seen to come further (seconds after the beginning), and how much was open then."""
 
@@ -54,18 +53,22 @@ class Wanted:
         if self.progress is None:
             return
         missing, seconds = self.missing(), time.perf_counter() - self._began
-        open_ = len(missing) - self._half_done(missing)
+        held = self._held(missing)
+        open_ = len(missing) - self._half_done(missing, held)
         if self._moved is None and open_ < self._open:
             self._moved = seconds, open_
-        self.progress(
-            Progress(0, 0, (), None, seconds, 1 - open_ / len(self.names), self._left(missing, open_, seconds))
-        )
+        left = self._left(missing, held, open_, seconds)
+        self.progress(Progress(0, 0, (), None, seconds, 1 - open_ / len(self.names), left))
 
-    def _left(self, missing: set[MemberId], open_: float, seconds: float) -> float | None:
+    def _held(self, missing: set[MemberId]) -> list[Lease]:
+        """Leases of living processes that train some of these members."""
+        return [lease for lease in Leases(self.store.root).all() if lease.alive and missing & set(lease.members)]
+
+    def _left(self, missing: set[MemberId], held: Sequence[Lease], open_: float, seconds: float) -> float | None:
         """Seconds left: what the workers say if they train all that is missing, as `status` does; otherwise by the
         speed since something moved, which is after workers came, started and compiled. None while nobody knows."""
-        said = [lease.seconds_left for lease in self._leases]
-        if missing and missing <= {member for lease in self._leases for member in lease.members} and None not in said:
+        said = [lease.seconds_left for lease in held]
+        if missing and missing <= {member for lease in held for member in lease.members} and None not in said:
             return max(left for left in said if left is not None)
         if self._moved is None:
             return None
@@ -73,14 +76,11 @@ class Wanted:
         known = then > open_ and seconds - since > FIRST_SECONDS
         return (seconds - since) * open_ / (then - open_) if known else None
 
-    def _half_done(self, missing: set[MemberId]) -> float:
+    def _half_done(self, missing: set[MemberId], held: Sequence[Lease]) -> float:
         """How many members' worth of steps are made of those that are missing: under way, or committed, also by an
         earlier command, so that nothing of before counts as made now."""
         made = {name: step for name, step in self.store.survey_new().half_done.items() if name in missing}
-        self._leases = [
-            lease for lease in Leases(self.store.root).all() if lease.alive and missing & set(lease.members)
-        ]
-        for lease in self._leases:
+        for lease in held:
             made |= {name: max(lease.step, made.get(name, 0)) for name in missing.intersection(lease.members)}
         return sum(min(max(step / self.steps[name], 0.0), 1.0) for name, step in made.items())
 

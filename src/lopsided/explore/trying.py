@@ -14,6 +14,7 @@ from typing import Any
 from lopsided.core.errors import InputError
 from lopsided.store.files import new_file, replace_text
 from lopsided.store.paths import folder_in
+from lopsided.study.targets import OF_A_SPEC
 
 TAIL = 6
 """Lines of a run's output that the page shows."""
@@ -78,7 +79,7 @@ class Tries:
                 )  # fmt: skip
         except OSError as error:
             raise InputError(f"{str(folder)!r}: cannot be written ({error.strerror})") from None
-        found = Try(name, f"spec-{name}-{parsed.content_hash()[:8]}-laptop", process, log)
+        found = Try(name, f"{OF_A_SPEC}{name}-{parsed.content_hash()[:8]}-laptop", process, log)
         self.all = [each for each in self.all if each.name != name] + [found]
         return found
 

@@ -21,9 +21,7 @@ def grid_text(arms: Iterable[Arm]) -> str:
     worst = max(coarse, key=coarse.__getitem__)
     others = f", and too far in {len(coarse) - 1} more arms" if len(coarse) > 1 else ""
     if coarse[worst] == float("inf"):  # which may be luck, and is no time to learn
-        return (
-            f"{worst!r} reached its goal at the last evaluation alone{others}: evaluate more often (evaluation.every)"
-        )
+        return f"{worst!r} reached its goal at the last evaluation alone{others}: train longer, or evaluate more often"
     if coarse[worst] >= 1:
         return f"{worst!r} learned by its first evaluation{others}: evaluate more often (evaluation.every)"
     share = f"{coarse[worst]:.0%} of the time to learn"

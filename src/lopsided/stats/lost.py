@@ -1,4 +1,4 @@
-"""A value for runs that ended without one, because they diverged or failed."""
+"""Values in place of NaN and infinity, for runs that diverged or failed: one that is worse than all others."""
 
 from __future__ import annotations
 

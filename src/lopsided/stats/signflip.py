@@ -122,7 +122,7 @@ def _some_subsets(n: int) -> Iterator[np.ndarray]:
         yield rng.integers(0, 2, (rows, n)).astype(float)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=4)  # at most 134 MB
 def _kept_subsets(n: int) -> tuple[np.ndarray, ...]:
     """The random choices for at most AT_ONCE numbers. An interval of times that some members do not reach is found by
     some thirty tests of one n, and to draw the choices takes ten times as long as a test."""

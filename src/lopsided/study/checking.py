@@ -31,7 +31,7 @@ class Checked:
     """The run that they are decided from; None where the folder has none that is complete."""
     seeds: int
     problem: str = ""
-    """See `FoundRun`."""
+    """Why the plan of `--until-decided` that the folder has was passed over."""
 
 
 @dataclass(frozen=True)

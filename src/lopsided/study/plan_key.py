@@ -18,14 +18,15 @@ def arms_hash(arms: Mapping[str, Spec]) -> str:
 
 
 def tests_of(recipe: Recipe) -> tuple[str, ...]:
-    """Digest of the settings of each claim's test."""
+    """Digests of the settings of the claims' tests, in order."""
     from lopsided.claims.as_text import as_text
 
     return tuple(sha256(as_text(each.test).encode()).hexdigest()[:16] for each in recipe.claims)
 
 
 def plan_key(arms: str, claims: Sequence[str], tests: Sequence[str]) -> str:
-    """Digest of all three, by which a reader without the recipe tells whether a plan is still that of a run."""
+    """Digest of a run's arms, claims and tests. A reader that does not know the recipe tells by it whether a plan of
+    `--until-decided` is still that of the run."""
     return _digest([arms, list(claims), list(tests)])
 
 

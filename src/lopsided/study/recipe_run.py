@@ -132,7 +132,8 @@ class RecipeRun:
         return done
 
     def note(self, store: Store, jobs: Sequence[tuple[str, int]] = (), job_size: int | None = None) -> None:
-        """Write the manifest: which arms, seeds and jobs are asked for. Raises `InputError` as `require_own_file`."""
+        """Write the manifest: which arms, seeds and jobs are asked for. Raises `InputError` where the folder
+        has a run of another recipe file of this name."""
         found = Manifest(
             recipe=self.recipe.name,
             scale=self.scale,

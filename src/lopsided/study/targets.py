@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 OF_A_RUN = re.compile(rf".*-({'|'.join(SCALES)})(-[0-9a-f]{{8}})?", re.IGNORECASE)
 """How the names of runs end (`lopsided.study.manifest.label_of`)."""
+OF_A_SPEC = "spec-"
+"""How the name of the run of a JSON spec begins. A recipe file may not be called so."""
 
 
 def find(target: str) -> Recipe:
@@ -87,7 +89,7 @@ def _from_json(path: Path) -> Recipe:
     except RecursionError:
         raise InputError(f"spec file {str(path)!r}: too deeply nested") from None
     # Two files of one name, or one that was edited, are two runs: neither report replaces the other.
-    name = f"spec-{path.stem}-{spec.content_hash()[:8]}"
+    name = f"{OF_A_SPEC}{path.stem}-{spec.content_hash()[:8]}"
     _require_name(name, path)
     return plain_arms(name, {"spec": spec})
 
@@ -156,5 +158,5 @@ def require_no_runs_name(name: str, path: Path) -> None:
             f"{str(path)!r}: {name!r} is what a run is called, a recipe's name and its scale; give the recipe a name "
             "that does not end in a scale"
         )
-    if name.casefold().startswith("spec-"):
+    if name.casefold().startswith(OF_A_SPEC):
         raise InputError(f"{str(path)!r}: {name!r} is what the run of a spec is called; give the recipe another name")
