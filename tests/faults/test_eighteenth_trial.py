@@ -248,10 +248,10 @@ def test_a_value_that_an_arm_cannot_have_names_the_arm():
         overridden("own", {"one": spec(0.25), "two": spec(0.5)}, ["one: optimizer.lr=-1"])
 
 
-def test_a_run_without_a_complete_arm_is_said_to_be_left_out(tmp_path, capsys):
+def test_a_run_of_which_nothing_is_committed_is_said_to_be_left_out(tmp_path, capsys):
     done = RecipeRun(small_recipe("own", lambda scale: [named(spec(0.25), data="one")], []), "laptop",
                      {"one": spec(0.25)}, 2)  # fmt: skip
     done.train(Store(tmp_path))
     replace(done, arms={"one": spec(0.3)}, overrides=("optimizer.lr=0.3",)).note(Store(tmp_path))
     report(tmp_path, output=tmp_path / "all.html")
-    assert "own, lr=0.3: left out (no arm of it is complete yet" in capsys.readouterr().err
+    assert "own, lr=0.3: left out (nothing of it is committed yet" in capsys.readouterr().err

@@ -3,19 +3,23 @@
 import json
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import lopsided as lop
 from lopsided.cli import main
-from lopsided.core.errors import InputError
+from lopsided.core.errors import InputError, Stopped
+from lopsided.core.execution import Execution
 from lopsided.core.spec import Spec
 from lopsided.explore import runs as explored
 from lopsided.explore import selection
 from lopsided.store.parts import Store
 from lopsided.store.tables import query
 from lopsided.study import manifest
+from lopsided.study.checking import interim
 from lopsided.study.others import arm_rows
 from lopsided.study.recipe_run import prepare
 from lopsided.work.worker import run
@@ -171,6 +175,44 @@ def test_an_unfinished_run_has_an_interim_report(tmp_path, capsys):
     assert asked_for.recipe.question in page.read_text()
 
 
+@pytest.fixture
+def half_done(tmp_path):
+    """A run of two members that was stopped on the way."""
+    (tmp_path / "spec.json").write_text(Spec.parse({**PARITY, "steps": 4_000}).model_dump_json())
+    unfinished, stop = prepare(str(tmp_path / "spec.json"), "laptop", 2, ()), threading.Event()
+
+    def seen(progress):
+        if progress.step >= 1_000:
+            stop.set()
+
+    with pytest.raises(Stopped):
+        unfinished.train(Store(tmp_path / "o"), seen, stop, Execution(commit_seconds=0.0))
+    return unfinished, tmp_path / "o"
+
+
+def test_half_done_members_are_in_the_interim_report(half_done, capsys):
+    """A run without one complete arm had no report: a reader of hours of training was told that nothing is there."""
+    unfinished, out = half_done
+    cli("report", out)
+    page = Path(capsys.readouterr().out.strip()).read_text()
+    assert "Interim report: 0 of 1 arms, 0 of 2 members are complete, 2 are half done. Claims" in page
+    found = interim(unfinished, Store(out))
+    assert found is not None
+    assert found.results is not None
+    (begun,) = found.results.arms.values()
+    reached = int(begun.steps[-1])
+    assert 0 < reached < 4_000
+    assert begun.name == f"spec (to step {reached:,} of 4,000)"
+    assert f"spec (to step {reached:,} of 4,000)" in page
+    assert "not learned yet" in page
+    assert "never learned" not in page
+    unfinished.train(Store(out))
+    whole = unfinished.results(Store(out))
+    assert whole is not None
+    for name, values in begun.values.items():  # the first rows of the whole run, no others
+        np.testing.assert_array_equal(values, whole["spec"].values[name][:, : len(begun.steps)])
+
+
 def test_a_file_with_a_recipe_s_name_is_refused(tmp_path, capsys):
     cli("new", "recipe", tmp_path / "mine.py", "--from", "set-size")
     text = (tmp_path / "mine.py").read_text()
@@ -249,23 +291,7 @@ def test_stopping_workers_says_whom_it_found(tmp_path, capsys):
     assert "0 workers alive here. 0 orders withdrawn." in capsys.readouterr().out
 
 
-def test_half_done_work_is_shown(tmp_path, capsys):
-    import threading
-
-    from lopsided.core.errors import Stopped
-    from lopsided.core.execution import Execution
-
-    spec, stop = Spec.parse({**PARITY, "steps": 4_000}), threading.Event()
-    (tmp_path / "spec.json").write_text(spec.model_dump_json())
-    asked_for = prepare(str(tmp_path / "spec.json"), "laptop", 2, ())
-    store = Store(tmp_path / "o")
-
-    def seen(progress):
-        if progress.step >= 1_000:
-            stop.set()
-
-    with pytest.raises(Stopped):
-        asked_for.train(store, seen, stop, Execution(commit_seconds=0.0))
-    cli("status", tmp_path / "o")
+def test_half_done_work_is_shown(half_done, capsys):
+    cli("status", half_done[1])
     said = " ".join(capsys.readouterr().out.split())
     assert "2 members are half done, committed to step" in said

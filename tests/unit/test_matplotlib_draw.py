@@ -3,7 +3,7 @@
 import numpy as np
 
 from lopsided.figures.panels import Figure, Panel, metric_label, over_members
-from lopsided.report.matplotlib_draw import draw
+from lopsided.report.matplotlib_draw import MOST_LINES, draw
 
 
 def test_names_of_moments_are_not_written_over_the_title():
@@ -21,3 +21,12 @@ def test_names_of_moments_are_not_written_over_the_title():
 def test_a_metric_of_some_samples_is_labelled_as_that_of_all():
     assert metric_label("worked/answer-2") == metric_label("worked/answer") == "share of right final answers"
     assert metric_label("plane/share-1") == "share-1"
+
+
+def test_many_lines_have_no_legend_over_the_axes():
+    x = np.arange(1.0, 5.0)
+    lines = [over_members(f"arm {i}", x, x[None], i) for i in range(MOST_LINES + 1)]
+    for shown, legend in ((lines[:-1], True), (lines, False)):
+        (ax,) = draw(Figure("many", [Panel("p", "x", "y", shown)])).axes
+        assert (ax.get_legend() is not None) == legend
+        assert bool(ax.texts) != legend

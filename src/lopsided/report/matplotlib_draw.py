@@ -22,6 +22,8 @@ LONG_NAME = 46
 """Characters of a legend's line that fit a panel; longer names get a second one."""
 MOST_NAMES = 4
 """In a legend with letters of the usual size."""
+MOST_LINES = 16
+"""Names that a legend can hold; with more it would cover the axes, and colours come back."""
 MOST_TICKS = 16
 """Settings at each of which there is a tick; more would run into one another."""
 STYLE: dict[Any, Any] = {
@@ -104,9 +106,11 @@ def _draw(ax: Any, panel: Panel) -> None:
     _label_ticks(ax, panel)
     if panel.y_label.startswith(("test accuracy", "accuracy")) and not panel.log_y:
         ax.set_ylim(-0.02, 1.03)
-    if any(line.legend for line in panel.lines):
-        crowded = sum(line.legend for line in panel.lines) > MOST_NAMES
-        ax.legend(loc=panel.legend_at, fontsize="x-small" if crowded else "small")
+    named = sum(line.legend for line in panel.lines)
+    if named > MOST_LINES:
+        ax.annotate(f"{named} lines; the page names each", (0.98, 0.98), xycoords="axes fraction", ha="right", va="top")
+    elif named:
+        ax.legend(loc=panel.legend_at, fontsize="x-small" if named > MOST_NAMES else "small")
 
 
 def _label_ticks(ax: Any, panel: Panel) -> None:

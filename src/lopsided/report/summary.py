@@ -36,8 +36,8 @@ def arm_summary(arm: Arm, metric: str, threshold: float) -> dict[str, Any]:
             "median_steps": None if np.isinf(steps.median) else steps.median,
             "censored": int(times.censored.sum()),
         },
-        "budget_compute": float(arm.spec.plan.seen(arm.spec.steps)),
-        "budget_steps": float(arm.spec.steps),
+        "budget_compute": float(arm.spec.plan.seen(int(arm.steps[-1]))),  # an unfinished arm has come no further
+        "budget_steps": float(arm.steps[-1]),
         "diverged": int(arm.diverged.sum()),
     }
 

@@ -165,7 +165,7 @@ def load(
     for name, spec in specs.items():
         if spec.content_hash() not in found:
             raise StoreError(f"arm {name!r} has no rows: somebody altered the folder's parts")
-        arms[name] = _arm(found[spec.content_hash()], name, spec, asked[name])
+        arms[name] = arm_of(found[spec.content_hash()], name, spec, asked[name])
         if planned and name in planned:
             arms[name] = replace(arms[name], coordinates=planned[name].coordinates, swept=planned[name].swept)
     return Results(recipe, scale, arms)
@@ -180,17 +180,20 @@ def _read(store: Store, seeds: Mapping[str, Sequence[int]]) -> dict[str, dict[st
     if not set(pairs) <= set(store.complete()):
         return None
     try:
-        return _ask(store, pairs)
+        return rows_of(store, pairs)
     except duckdb.IOException:  # parts were merged since we looked
-        return _ask(Store(store.root), pairs)
+        return rows_of(Store(store.root), pairs)
 
 
-def _ask(store: Store, pairs: Sequence[tuple[str, int]]) -> dict[str, dict[str, np.ndarray]]:
+def rows_of(
+    store: Store, pairs: Sequence[tuple[str, int]], half_done: bool = False
+) -> dict[str, dict[str, np.ndarray]]:
+    """Rows of members (content hash, seed), by content hash; `half_done`: also of those that are not complete."""
     asked = {
         "spec": np.array([d for d, _ in pairs], dtype=object),
         "seed": np.array([s for _, s in pairs], np.uint64),
     }
-    with connect(store, only=set(pairs)) as con:
+    with connect(store, only=set(pairs), half_done=half_done) as con:
         con.register("_asked", asked)
         rows = con.execute(
             "SELECT r.* FROM rows r JOIN _asked a ON r.spec = a.spec AND r.seed = a.seed "
@@ -202,11 +205,15 @@ def _ask(store: Store, pairs: Sequence[tuple[str, int]]) -> dict[str, dict[str, 
     return {spec[i]: {name: column[i:j] for name, column in rows.items()} for i, j in zip(starts, ends, strict=True)}
 
 
-def _arm(rows: Mapping[str, np.ndarray], name: str, spec: Spec, seeds: tuple[int, ...]) -> Arm:
-    """An arm's rows as matrices. Members that left early (`until`) keep their last values to the end of the run."""
+def arm_of(
+    rows: Mapping[str, np.ndarray], name: str, spec: Spec, seeds: Sequence[int], reached: int | None = None
+) -> Arm:
+    """An arm's rows as matrices. Members that left early (`until`) keep their last values to the end of the run, or to
+    the step that an unfinished one has reached."""
     metric, step = np.asarray(rows["metric"]), np.asarray(rows["step"])
     member = np.searchsorted(seeds, np.asarray(rows["seed"]))
-    steps = np.unique(step) if spec.until is None else np.array(spec.evaluation.points(spec.steps))
+    points = np.unique(step) if spec.until is None else np.array(spec.evaluation.points(spec.steps))
+    steps = points[points <= (spec.steps if reached is None else reached)]
     shape = len(seeds), len(steps)
     diverged = np.zeros(shape, bool)
     at = np.searchsorted(steps, step)
@@ -226,7 +233,7 @@ def _arm(rows: Mapping[str, np.ndarray], name: str, spec: Spec, seeds: tuple[int
     return Arm(
         name,
         spec,
-        seeds,
+        tuple(seeds),
         steps,
         samples,
         distinct,

@@ -50,9 +50,19 @@ class Survey:
     @cached_property
     def half_done(self) -> dict[MemberId, int]:
         """The step to which the members of unfinished jobs are committed."""
+        return {member: part.step for member, part in self._unfinished.items()}
+
+    @cached_property
+    def jobs_begun(self) -> dict[MemberId, str]:
+        """The job of each member of an unfinished job."""
+        return {member: part.job for member, part in self._unfinished.items()}
+
+    @cached_property
+    def _unfinished(self) -> dict[MemberId, Summary]:
+        """The last part of each member of an unfinished job."""
         ended = {part.job for part in self.good if part.final}
         last = {part.job: part for part in self.good if part.job not in ended}
-        return {(spec, n): part.step for part in last.values() for spec, many in part.seeds.items() for n in many}
+        return {(spec, n): part for part in last.values() for spec, many in part.seeds.items() for n in many}
 
 
 def survey_of(found: Listing, folder: Path) -> Survey:

@@ -43,10 +43,14 @@ class ArmRow(NamedTuple):
 
 @contextmanager
 def connect(
-    store: Store, arms: Iterable[ArmRow] = (), locked: bool = False, only: Set[MemberId] | None = None
+    store: Store,
+    arms: Iterable[ArmRow] = (),
+    locked: bool = False,
+    only: Set[MemberId] | None = None,
+    half_done: bool = False,
 ) -> Iterator[Any]:
     """A DuckDB connection with three tables; `locked`: that can read nothing but them and write nothing; `only`: that
-    knows no other members.
+    knows no other members; `half_done`: that knows those of unfinished jobs, too.
 
     `rows`: every member that is complete, each once; `members` (spec, seed, job, code, runs, changes, settings);
     `arms` (arm, recipe, scale, run, changes, seeds, spec, coordinates, judged_from, judged_to). docs/tables.md has
@@ -55,10 +59,11 @@ def connect(
     import duckdb
 
     survey = store.survey()
-    members = [(member, job) for member, job in survey.complete.items() if only is None or member in only]
+    known = {**survey.jobs_begun, **survey.complete} if half_done else survey.complete
+    members = [(member, job) for member, job in known.items() if only is None or member in only]
     jobs = {job for _, job in members}
     parts = [part for part in survey.good if part.job in jobs]
-    last, found = {part.job: part for part in parts if part.final}, list(arms)
+    last, found = {part.job: part for part in parts}, list(arms)  # a job's parts are in order
     runs: dict[str, list[ArmRow]] = {}
     for arm in found:
         runs.setdefault(arm.spec, []).append(arm)

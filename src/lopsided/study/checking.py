@@ -9,6 +9,7 @@ from lopsided.claims.recipe import Recipe
 from lopsided.core.errors import StoreError
 from lopsided.report import text
 from lopsided.results.stored import Results
+from lopsided.results.unfinished import so_far
 from lopsided.stats.seeds_needed import seeds_needed
 from lopsided.stats.verdict import Claim
 from lopsided.store.parts import Store
@@ -94,25 +95,24 @@ def found_in(asked: RecipeRun, store: Store) -> FoundRun:
 
 
 def interim(asked: RecipeRun, store: Store) -> FoundRun | None:
-    """What an unfinished run has: the arms whose members are all complete, without claims; None if there is none."""
-    complete = store.complete()
-    seeds = range(asked.seeds)
-    done = {
-        name: spec
-        for name, spec in asked.arms.items()
-        if all((spec.content_hash(), seed) in complete for seed in seeds)
-    }
-    if not done:
+    """What an unfinished run has: arms as far as their members have come, without claims; None if there is nothing."""
+    results = so_far(store, asked.recipe.name, asked.scale, asked.arms, asked.seeds, asked.planned)
+    if results is None:
         return None
-    plain = plain_arms(asked.recipe.name, done)
+    plain = plain_arms(asked.recipe.name, {arm.name: arm.spec for arm in results.arms.values()})
     recipe = replace(asked.recipe, arms=plain.arms, claims=[], figure=plain.figure, shown=None)
-    part = replace(asked, recipe=recipe, arms=done)
-    members = {(spec.content_hash(), seed) for spec in asked.arms.values() for seed in seeds}
-    said = (
-        f"Interim report: {len(done)} of {len(asked.arms)} arms, {len(members & set(complete))} of {len(members)} "
-        "members are complete. Claims are decided at the end."
+    members = {(spec.content_hash(), seed) for spec in asked.arms.values() for seed in range(asked.seeds)}
+    complete = members & set(store.complete())
+    begun = (members & set(store.survey().half_done)) - complete
+    arms = sum(
+        len({seed for d, seed in complete if d == spec.content_hash()}) == asked.seeds for spec in asked.arms.values()
     )
-    return FoundRun(part, part.results(store), [], interim=said)
+    said = (
+        f"Interim report: {arms} of {len(asked.arms)} arms, {len(complete)} of {len(members)} members are complete"
+        + (f", {len(begun)} are half done" if begun else "")
+        + ". Claims are decided at the end."
+    )
+    return FoundRun(replace(asked, recipe=recipe), results, [], interim=said)
 
 
 def claims_of(recipe: Recipe, manifests: Sequence[Manifest], store: Store) -> Checked:

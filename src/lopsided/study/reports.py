@@ -14,6 +14,7 @@ from lopsided.store.status import time_of
 from lopsided.study.checking import FoundRun
 from lopsided.study.own_code import mixed_text
 from lopsided.study.recipe_run import RecipeRun
+from lopsided.study.targets import plain_curves
 
 OF_ONE_PART = ("finished", "seconds", "operations", "specs")
 """What provenance says of a single part."""
@@ -30,7 +31,7 @@ def write_report(store: Store, runs: Sequence[FoundRun], page: Path, names: Mapp
             asked, results = found.run, found.shown
             if results is None:
                 continue
-            figure = asked.figure(results)
+            figure = plain_curves(asked.title, results) if found.interim else asked.figure(results)
             # A run's own page has its pictures beside it; a page of several has one folder for all of theirs.
             own = page.parent.name == asked.label
             folder = page.parent if own else page.parent / f"{page.stem}-files" / asked.label
