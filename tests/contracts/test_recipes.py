@@ -24,7 +24,12 @@ from lopsided.study.recipe_run import prepare
 
 ONE_DEVICE = Execution(devices=1)
 """A program that is not spread over devices takes .86 of the time (qk)."""
+LARGE = ("init-scale",)
+"""Recipes of thousands of arms, which `make test` leaves out where others show the same."""
 each_recipe = pytest.mark.parametrize("name", list(registered("recipe")))
+most_recipes = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LARGE)) for name in registered("recipe")]
+)
 
 
 def by_family():
@@ -66,7 +71,7 @@ def test_claims_read_arms_and_metrics_that_there_are(name, scale):
         check_metrics(recipe, scale)
 
 
-@each_recipe
+@most_recipes
 @pytest.mark.parametrize("scale", SCALES)
 def test_every_scale_is_a_set_of_valid_specs(name, scale):
     recipe = registered("recipe")[name]
@@ -114,7 +119,7 @@ def test_curves_without_a_number_decide_nothing(name):
     assert recipe.figure(results).panels
 
 
-@each_recipe
+@most_recipes
 @pytest.mark.parametrize("seeds", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 3))])
 def test_few_seeds_are_no_error(name, seeds):
     recipe = registered("recipe")[name]

@@ -67,7 +67,7 @@ VARIANTS = {
         {"ops": (2, 3), "modulus": 23, "merged": True, "context": 256, "tokens": "words", "train_on": "text"},
     ],
 }
-LONG = "multi-hop-qa", "grade-school-math"
+LONG = "arithmetic", "multi-hop-qa", "grade-school-math"
 """Tasks whose samplers take seconds to compile: of them one variant is for `make test`."""
 CASES = [
     pytest.param(cls(**variant), id=f"{name}-{i}", marks=[pytest.mark.slow] * (name in LONG and i > 0))
@@ -231,6 +231,7 @@ def test_neighbouring_seeds_and_test_streams_share_no_sample(task):
             assert (first == other).all(axis=1).mean() < 0.5
 
 
+@pytest.mark.slow
 @each_task
 def test_levels_are_real_tasks(task):
     """At every level the label is the oracle's for that input; the highest level is the task itself."""

@@ -63,6 +63,7 @@ def test_a_change_to_the_same_law_changes_nothing(seed, at, law):
     assert (all_of(without.then(at=at)) == all_of(without)).all()
 
 
+@pytest.mark.slow
 @given(st.integers(0, 99), st.lists(st.integers(1, 1999), min_size=1, max_size=3), each_law)
 def test_visits_go_on(seed, changes, law):
     """With constant subsets: a skill's examples never differ by more than one visit, whatever changes."""
@@ -296,6 +297,7 @@ def test_what_never_comes_is_named_before_training():
         ld.interleave({"x": source, "y": source}, ld.Uniform(), 10)
 
 
+@pytest.mark.slow
 def test_a_million_skills_have_turns():
     groups = ld.Groups(np.arange(1_000_000))
     stream = ld.Stream(groups, ld.PowerLaw(1.0, by="given"), 10**9)

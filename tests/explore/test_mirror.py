@@ -54,6 +54,7 @@ def test_curves_are_those_of_the_report(mirrored, spec, metric):
         assert mine.ordinal.tolist() == theirs.ordinal.tolist()
 
 
+@pytest.mark.slow
 def test_few_parts_at_a_time_and_no_row_twice(mirrored, monkeypatch):
     store, mirror = mirrored
     lop.run({"plain": SPEC}, seeds=range(5, 9), out=store)

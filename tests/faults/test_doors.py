@@ -80,6 +80,7 @@ def test_what_a_file_prints_is_not_in_the_json(tmp_path, capsys):
         assert "HELLO" in said.err
 
 
+@pytest.mark.slow
 def test_two_files_that_name_one_recipe_do_not_replace_one_another(tmp_path, capsys):
     spec = SMALL.model_dump(mode="json")
     first = put(tmp_path / "a/mine.py", RECIPE.format(name="mine", spec=spec))

@@ -126,6 +126,7 @@ def test_the_whole_of_an_error_that_counts_is_shown_if_asked():
     assert any('raise ValueError("oom")' in line for line in heard)
 
 
+@pytest.mark.slow
 def test_what_a_program_prints_at_its_end_is_not_in_the_json(tmp_path):
     program = tmp_path / "loop.py"
     program.write_text(

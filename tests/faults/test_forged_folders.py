@@ -99,6 +99,7 @@ def test_a_spec_that_is_no_json_is_damage(store):
     command("query", "SELECT count(*) FROM arms", store.root)
 
 
+@pytest.mark.slow
 def test_a_manifest_of_more_members_than_anybody_lists_is_none(tmp_path, capsys):
     """`status` ran out of memory."""
     put(tmp_path / "spec.json", SMALL.model_dump_json())

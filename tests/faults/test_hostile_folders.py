@@ -90,6 +90,7 @@ def test_a_linked_part_leads_nowhere(tmp_path):
     assert set(before) <= set(rows(out))
 
 
+@pytest.mark.slow
 def test_a_manifest_is_one_only_under_its_own_name(tmp_path, capsys):
     """`report` wrote a figure wherever a manifest's recipe and scale pointed to."""
     out = tmp_path / "out"
@@ -271,6 +272,7 @@ def test_damage_on_another_disk_is_put_aside_beside_the_others(tmp_path, monkeyp
     assert any(path.name.startswith(".damaged-") for path in (tmp_path / "parts").iterdir())
 
 
+@pytest.mark.slow
 def test_workers_import_nothing_from_the_present_folder(tmp_path, monkeypatch):
     """`python -m` puts it first: a file numpy.py there was executed in place of NumPy."""
 

@@ -47,6 +47,7 @@ def asked(small=0.05, overrides=(), seeds=6):
     return RecipeRun(recipe, "laptop", recipe.specs("laptop"), seeds, overrides)
 
 
+@pytest.mark.slow
 def test_a_plan_that_was_passed_over_judges_nothing_anywhere(tmp_path, capsys):
     """`run` and `check` said that the looks were passed over; `load` and the table `arms` had them judge the claims."""
     store, first = Store(tmp_path), asked()
@@ -171,6 +172,7 @@ def test_idle_belongs_to_a_worker(capsys):
     assert "workers (2): one (idle), two" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_report_replaces_no_file_of_others(tmp_path):
     """`report -o notes.html` took the place of somebody's notes, and of another folder's report."""
     notes, page = tmp_path / "notes.html", tmp_path / "all.html"

@@ -130,7 +130,7 @@ def test_a_recipe_s_run_is_read_in_one_line(out):
 def test_check_says_what_else_the_folder_has(out, capsys):
     cli("check", "--out", out)
     said = capsys.readouterr().out
-    assert "Changed by hand: set-size-smoke, every=8, steps=24, 2 seeds" in said
+    assert "Changed by hand: set-size-smoke, every=8, steps=24, 8 members" in said
     (part, *_) = Store(out).parts()
     store = Store(out)
     unfinished = manifest.recorded(store)[0].model_copy(update={"seeds": 40})

@@ -44,6 +44,7 @@ def known():
     return texts, topic, ld.discover(texts)
 
 
+@pytest.mark.slow
 def test_topics_that_are_there_are_found_and_their_number_too(known):
     _, topic, found = known
     assert len(found.skills) == 6
@@ -53,6 +54,7 @@ def test_topics_that_are_there_are_found_and_their_number_too(known):
     assert 0.4 < found.exponent < 1.0  # 0.7, of 6 sizes
 
 
+@pytest.mark.slow
 def test_a_skill_is_named_by_words_of_its_topic_and_shows_rows_of_it(known):
     texts, topic, found = known
     for i, skill in enumerate(found.skills):
@@ -70,6 +72,7 @@ def test_the_same_seed_finds_the_same(known):
     assert found.skills == again.skills
 
 
+@pytest.mark.slow
 def test_texts_without_structure_have_no_skills():
     texts, _ = corpus(1, 800, 2)
     found = ld.discover(texts)
@@ -302,6 +305,7 @@ def test_embeddings_of_a_real_model_find_topics_that_share_no_word(monkeypatch):
     assert adjusted_rand_score(topic, ld.discover(texts, k=5).labels) < 0.2
 
 
+@pytest.mark.slow
 def test_texts_without_words_are_about_nothing(known):
     texts, topic, _ = known
     found = ld.discover([*([""] * 7), *texts[:600], "2027"], k=6)

@@ -116,6 +116,7 @@ def helped(tmp_path, monkeypatch):
         sys.modules.pop(name, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("from_a_notebook", [False, True])
 def test_a_helper_that_is_loaded_again_is_another_program(helped, from_a_notebook, tmp_path):
     made, asked = helped

@@ -15,8 +15,8 @@ from lopsided.study.targets import find
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "results").glob("*.parquet"))
-LARGE = 500_000
-"""Bytes. A larger file takes five seconds or more; twenty are smaller."""
+LARGE = 150_000
+"""Bytes. A larger file takes a second or more; ten are smaller."""
 
 
 @pytest.mark.parametrize(

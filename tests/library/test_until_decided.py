@@ -20,7 +20,7 @@ from lopsided.stats.verdict import Look
 from lopsided.store.parts import Store
 from lopsided.store.tables import query
 from lopsided.study import manifest
-from lopsided.study.checking import found_in
+from lopsided.study.checking import claims_of, found_in
 from lopsided.study.looks import in_hand, judged_of
 from lopsided.study.recipe_run import RecipeRun
 from lopsided.study.reports import write_report
@@ -185,6 +185,7 @@ def test_a_look_in_hand_leaves_the_claims_of_the_last_one(tmp_path):
     assert all((claim.look.number, claim.look.seeds) == (2, 16) for claim in state.claims)
 
 
+@pytest.mark.slow
 def test_no_seeds_are_trained_for_a_claim_at_an_end_of_its_sweep(tmp_path):
     asked, store = asked_for(recipe_of()), Store(tmp_path)
     stop_in_the_first_look(asked, store)
@@ -280,6 +281,7 @@ def stop_in_the_first_look(asked, store):
         until_decided(asked, store, halt, stop, LOOKS)
 
 
+@pytest.mark.slow
 def test_status_shows_the_look_in_hand(tmp_path, capsys):
     asked, store = asked_for(recipe_of()), Store(tmp_path)
     stop_in_the_first_look(asked, store)
@@ -288,6 +290,11 @@ def test_status_shows_the_look_in_hand(tmp_path, capsys):
     rows = {row["run"]: row for row in json.loads(capsys.readouterr().out)["runs"]}
     look = rows["until-test-laptop, look 1 of 2, 2 open"]
     assert look["members"] > 0
+    with pytest.raises(SystemExit):
+        main(["check", "--out", str(tmp_path)])
+    assert "Unfinished: until-test-laptop, look 1 of 2, 2 open, " in capsys.readouterr().out
+    found = claims_of(asked.recipe, manifest.recorded(Store(tmp_path)), Store(tmp_path))
+    assert "the first look of --until-decided is not over" in found.waiting
     file = tmp_path / "plans" / "until-test-laptop.look"
     said = file.read_text()
     file.write_text("{")
@@ -314,6 +321,7 @@ def test_a_plan_of_other_claims_is_passed_over_aloud(tmp_path):
     assert found_in(unknown, store.as_of_now()).problem == ""
 
 
+@pytest.mark.slow
 def test_a_report_shows_the_seeds_that_decided(tmp_path):
     """Two seeds before the looks are enough where nothing is swept; a figure of those two says nothing."""
 

@@ -104,6 +104,7 @@ def test_accuracies_by_token_by_answer_and_by_document():
     assert shares == {"accuracy": (2, 3), "token-accuracy": (4, 5), "document-accuracy": (1, 2)}
 
 
+@pytest.mark.slow
 def test_pieces_of_a_batch_count_by_their_weight():
     """A piece with more weighted tokens counts more: the same as the whole batch at once."""
     spec = Spec.parse(COPY)

@@ -69,6 +69,7 @@ def test_members_train_by_it_and_write_how_even_it_is(name):
     assert program_key(spec) != program_key(SAMPLED)
 
 
+@pytest.mark.slow
 def test_pieces_of_a_batch_tell_the_same():
     spec = changed(SAMPLED, skills={"name": "group-dro", "rate": 0.5})
     ends = []

@@ -32,6 +32,7 @@ def test_the_contrast_is_the_mass_of_what_is_known_to_the_power_of_hops(k, m, sh
     assert state[4] == pytest.approx(m**k, abs=2e-3)
 
 
+@pytest.mark.slow
 def test_it_hears_of_ranks_whoever_holds_them():
     """Samples counted by rank fall from rank 1 on, in each order of ranks."""
     for order in ("lexicographic", "reversed", "random"):

@@ -78,6 +78,7 @@ def test_seeds_differ(parity):
     assert not np.allclose(params.layers[0].weight[0], params.layers[0].weight[1])
 
 
+@pytest.mark.slow
 def test_one_device_or_two_and_any_block_size(parity):
     members = mixed_members(parity)
     reference, _, _ = train(members)

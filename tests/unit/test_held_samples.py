@@ -47,7 +47,11 @@ def trained(spec, **execution):
     ids=str,
 )
 @pytest.mark.parametrize("plan", [WHOLE, GROWING], ids=lambda plan: plan["name"])
-@pytest.mark.parametrize("until", [None, {"metric": "test/accuracy", "at_least": 0.99}], ids=["all steps", "until"])
+@pytest.mark.parametrize(
+    "until",
+    [None, pytest.param({"metric": "test/accuracy", "at_least": 0.99}, marks=pytest.mark.slow)],
+    ids=["all steps", "until"],
+)
 def test_held_samples_are_those_drawn_in_every_step(parity, limit, plan, ways, until):
     if ways.get("batch_devices", 1) > len(jax.devices()) or (until and "batch_devices" in ways):
         pytest.skip("too few devices, or no pool")

@@ -35,6 +35,7 @@ def draw(task, n, split="train", skills=None, seed=0):
     return jax.tree.map(np.asarray, drawn)
 
 
+@pytest.mark.slow
 def test_a_million_expressions_for_training_are_not_held_out():
     task = Arithmetic(n=20, ops=2)
     t, row = task.table, draw(task, 10**6).inputs
@@ -50,6 +51,7 @@ def test_a_million_expressions_for_training_are_not_held_out():
     assert not np.any((number - start) % 9 < 1)
 
 
+@pytest.mark.slow
 def test_a_million_questions_for_training_are_not_held_out():
     task = MultiHopQA(people=10, facts=0.25, held_out_people=2)
     batch = draw(task, 10**6)

@@ -43,3 +43,16 @@ def test_arms_that_sweeps_add_later_have_names(parity, tmp_path):
     display(Progress(60, 60, [Member(added, 0)], evaluated, 5.0, 0.5, 300.0))
     display.__exit__(None, None, None)
     assert "lr = 0.25 1.000" in (tmp_path / "log").read_text()
+
+
+def test_a_run_is_named_with_what_was_changed(parity, tmp_path):
+    spec = parity()
+    plain = Console(width=80, height=24, file=io.StringIO())
+    named = Display(plain, lambda: {"a": spec.content_hash()}, "test/accuracy", tmp_path / "log", "tour, steps=24")
+    progress = Progress(0, 60, [Member(spec, 0)], None, 0.0, 0.0, None)
+    named(progress)
+    named.__exit__(None, None, None)
+    assert " tour, steps=24 · 0%" in (tmp_path / "log").read_text()
+    with plain.capture() as capture:
+        plain.print(named._table(progress, "compiling"))
+    assert capture.get().splitlines()[:2] == [f"{line:<80}".rstrip() for line in ("tour, steps=24", "0% · compiling")]

@@ -108,6 +108,7 @@ def test_filters_take_the_norms_of_the_weights():
     assert not bias.any()
 
 
+@pytest.mark.slow
 def test_landscape_of_a_known_loss():
     """A quadratic bowl, walked along its first two axes: slope, grid, projections and distances are known."""
     path = jnp.zeros((7, 5)).at[:, 0].set(jnp.linspace(3, 0, 7)).at[3:, 1].set(1.0)

@@ -94,7 +94,16 @@ def test_heads_must_divide_width():
 ALL_PARTS = {"positions": "rope", "kv_heads": 2, "head_width": 6, "qk_norm": True, "mlp": "swiglu", "norm": "rms"}
 
 
-@pytest.mark.parametrize("changes", [ALL_PARTS, {"qk_norm": True}, {"bias": False}, {"initialisation": "normal"}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        ALL_PARTS,  # and each of them, where all together fail
+        *(
+            pytest.param(each, marks=pytest.mark.slow)
+            for each in ({"qk_norm": True}, {"bias": False}, {"initialisation": "normal"})
+        ),
+    ],
+)
 @pytest.mark.parametrize("attention", ["encoder", "causal"])
 def test_other_parts_read_few_positions_too(changes, attention):
     config = Transformer(layers=2, width=16, attention=attention, **changes)

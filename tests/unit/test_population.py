@@ -98,6 +98,7 @@ def test_gradient_equals_finite_differences_through_the_student():
             assert float(up - down) / 2e-6 == pytest.approx(float(gradient[k, i]), rel=1e-6, abs=1e-10)
 
 
+@pytest.mark.slow
 def test_per_sample_gradients_average_to_the_population_gradient():
     """400,000 samples; every coordinate within five standard errors, and most within two."""
     spec = teacher_student(model={"name": "student", "width": 3, "sigma_0": 0.7})
@@ -216,6 +217,7 @@ def test_loss_falls_at_every_step_and_learns_all():
     assert ensemble.state.params.v.dtype == jnp.float64
 
 
+@pytest.mark.slow
 def test_small_steps_follow_the_flow():
     """Steps of a tenth and a hundredth: the distance to gradient flow shrinks about as much."""
     flow = teacher_student(plan={"name": "population", "dynamics": "flow"}, steps=300)

@@ -197,6 +197,12 @@ def _of_looks(run: RecipeRun, store: Store) -> Results:
 def _of_others(arms: Sequence[tuple[OtherArm, tuple[int, ...]]], store: Store) -> Results:
     """Results of what Python programs trained, arms by the settings in which they differ, with all of their seeds."""
     if not arms:
+        from lopsided.study.manifest import recorded
+        from lopsided.study.others import members, members_of
+
+        if begun := members(store, members_of(store, recorded(store))).get(OTHERS):
+            said = f"load: {len(begun)} members of Python programs in {str(store.root)!r} are not complete"
+            raise InputError(f"{said}; the program that began them goes on when it is run again")
         raise InputError(f"load: no Python program trained anything in {str(store.root)!r}")
     specs = {arm.name: Spec.parse(dict(arm.spec)) for arm, _ in arms}
     found = stored.load(store, "library", "library", specs, {arm.name: seeds for arm, seeds in arms})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lopsided.cli.options import OUT, Json, Out, existing
 from lopsided.core.errors import InputError
@@ -56,16 +56,19 @@ def check(*recipes: str, out: Out = OUT, rows: Path | None = None, as_json: Json
         runs |= run
         specs += found.run.arms.values() if found.run is not None else ()
     say_rows_of_the_first_rule(specs, store)
+    others = _other_runs(recipes, manifests, asked, store)
     if as_json:
-        print_json(_document(claims, needed, runs))
+        print_json(_document(claims, needed, runs, others))
         return
     from lopsided.report.terminal import claim_table
 
     which = [i for i, c in enumerate(claims) if recipes or c.verdict != "not run"]
     shown = [claims[i] for i in which]
-    claim_table(shown, needed=[needed[i] for i in which])
+    if shown:
+        claim_table(shown, needed=[needed[i] for i in which])
     if waiting := len(claims) - len(shown):
         print(f"{waiting} claims of {len(asked) - len(runs)} recipes are not run yet; `lopsided check NAME` shows them")
+    _say_other_runs(others)
     if not recipes:
         _say_others(manifests, {recipe.name for recipe in asked}, store)
 
@@ -89,6 +92,8 @@ def _decided(
     found = claims_of(recipe, manifests, store)
     if found.problem:
         tell(f"{recipe.name}: looks of --until-decided passed over: {found.problem}")
+    if found.waiting:
+        tell(f"{recipe.name}: {found.waiting}")
     if found.run is None:
         if said := _of_other_specs(recipe, manifests):
             tell(said)
@@ -109,11 +114,14 @@ def _of_other_specs(recipe: Recipe, manifests: Sequence[Manifest]) -> str:
     return f"{recipe.name}: {', '.join(own)} of this folder has other specs than the recipe has now"
 
 
-def _document(claims: Sequence[Claim], needed: Sequence[int | None], runs: dict[str, Any]) -> dict[str, Any]:
+def _document(
+    claims: Sequence[Claim], needed: Sequence[int | None], runs: dict[str, Any], others: Sequence[OtherRun] = ()
+) -> dict[str, Any]:
     from lopsided.claims.counts import counts
 
     every = [{**c.as_json(), "seeds_needed": n} for c, n in zip(claims, needed, strict=True)]
-    return {"claims": every, "counts": counts(claims).as_json(), "runs": runs}
+    said = {"others": [each._asdict() for each in others]} if others else {}
+    return {"claims": every, "counts": counts(claims).as_json(), "runs": runs, **said}
 
 
 def document_of(names: Sequence[str], out: Path, rows: Path | None) -> dict[str, Any]:
@@ -181,20 +189,56 @@ def _where(run: Manifest, store: Store, known: set[str]) -> str:
     return f"its verdicts: {printable(str(page))}" if page.is_file() else "the command that ran it has its verdicts"
 
 
+class OtherRun(NamedTuple):
+    """A run, or looks of one, that `check` has no claims of."""
+
+    run: str
+    done: int
+    members: int
+    changes: list[str]
+    where: str
+    """Where the verdicts of a run that was changed by hand are; empty for one that is not finished."""
+
+
+def _other_runs(
+    names: Sequence[str], manifests: Sequence[Manifest], asked: Sequence[Recipe], store: Store
+) -> list[OtherRun]:
+    """Runs that are not finished, looks among them, and those that were changed by hand: all, or of recipes that were
+    asked for by `names`."""
+    from lopsided.study.manifest import called
+    from lopsided.study.others import members_of
+
+    complete, known = set(store.complete()), {recipe.name for recipe in asked}
+    by_label = {each.label: each for each in manifests if not names or each.recipe in known}
+    runs = members_of(store, list(by_label.values()))
+    shown, changes = called(runs, manifests)
+    found = []
+    for label, members in runs.items():
+        done, run = len(complete & set(members)), by_label.get(label)
+        if run is None and label.partition(",")[0] not in by_label:
+            continue  # a look of another recipe
+        if done < len(set(members)):
+            found.append(OtherRun(shown[label], done, len(set(members)), changes[label], ""))
+        elif run is not None and run.overrides:
+            found.append(OtherRun(shown[label], done, done, changes[label], _where(run, store, known)))
+    return found
+
+
+def _say_other_runs(found: Sequence[OtherRun]) -> None:
+    for each in found:
+        if each.done < each.members:
+            there = f"{each.done} of {each.members} members"
+            print(f"Unfinished: {printable(each.run)}, {there}; the same command goes on")
+        else:
+            print(f"Changed by hand: {printable(each.run)}, {each.members} members ({each.where})")
+
+
 def _say_others(manifests: Sequence[Manifest], known: set[str], store: Store) -> None:
-    """Say what else the folder has: runs that are not finished, that were changed by hand, that came from files."""
-    from lopsided.study.manifest import titles
+    """Say what else the folder has: runs of recipe files and of specs, and members of Python programs."""
     from lopsided.study.others import OTHERS, WHOSE, members, members_of
     from lopsided.study.targets import OF_A_SPEC
 
-    complete, names = store.complete(), titles(manifests)
-    for each in manifests:
-        wanted = set(each.members())
-        if done := len(wanted) - len(wanted & set(complete)):
-            there = f"{len(wanted) - done} of {len(wanted)} members"
-            print(f"Unfinished: {printable(names[each.label])}, {there}; the same command goes on")
-        elif each.overrides:
-            print(f"Changed by hand: {printable(names[each.label])}, {each.seeds} seeds ({_where(each, store, known)})")
+    complete = store.complete()
     own = sorted({each.recipe for each in manifests} - known)
     recipes = [name for name in own if not name.startswith(OF_A_SPEC)]
     if recipes:

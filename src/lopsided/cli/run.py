@@ -108,7 +108,7 @@ def run(
     found: list[dict[str, Any]] = []
     for i, (target, asked) in enumerate(prepared):
         if len(prepared) > 1:
-            print(f"lopsided: {asked.recipe.name}, {i + 1} of {len(prepared)}", file=sys.stderr)
+            print(f"lopsided: {asked.title}, {i + 1} of {len(prepared)}", file=sys.stderr)
         seconds = None if end is None else max(end - time.monotonic(), 0.001)
         runner = _runner(target, Store(out), on, workers, on_set, seconds, devices_per_member)
         around = () if neighbours is None else _around(asked, neighbours)

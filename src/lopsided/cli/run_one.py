@@ -36,7 +36,6 @@ def run_one(
     `until` has the looks of `--until-decided`, () the usual ones; None trains without looks."""
     from lopsided.report.summary import arm_summaries
     from lopsided.report.terminal import outcome
-    from lopsided.results.grid import grid_text
     from lopsided.study.checking import found_in
     from lopsided.study.neighbours import train_neighbours
     from lopsided.study.reports import write_report
@@ -54,8 +53,7 @@ def run_one(
     store = store.as_of_now()
     found = found_in(asked, store)
     _say_mixed(found, store)
-    if not found.claims and found.shown is not None and (said := grid_text(found.shown.arms.values())):
-        tell(said)  # claims say it themselves
+    _say_coarse(found)
     page, arms = None, []
     if found.shown is not None:
         page = write_report(store, [found], store.root / "reports" / asked.label / "index.html")
@@ -117,7 +115,7 @@ def _watched(
     with (
         stop_on_signals() as stop,
         stopped_after(seconds, stop) as over,
-        Display(Screen(), arms_now, asked.recipe.metric, log) as display,
+        Display(Screen(), arms_now, asked.recipe.metric, log, asked.title) as display,
     ):
         try:
             yield stop, display
@@ -132,6 +130,20 @@ def _say_mixed(found: FoundRun, store: Store) -> None:
 
     run = found.run
     if not found.claims and (said := mixed_text(run.arms.values(), store, range(run.seeds))):
+        tell(said)
+
+
+def _say_coarse(found: FoundRun) -> None:
+    """Say on stderr if evaluations lie too far apart to know times to learn, where no claim says so. The smoke scale of
+    this package's recipes is too coarse for everything, and known to be."""
+    from lopsided.report.words import coarse_text
+    from lopsided.results.grid import grid_text
+
+    run = found.run
+    known = any(map(coarse_text, found.claims)) or (run.scale == "smoke" and not run.file)
+    if found.shown is None or known:
+        return
+    if said := grid_text(found.shown.arms.values(), run.recipe.metric, run.recipe.goal):
         tell(said)
 
 

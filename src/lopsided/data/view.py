@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import struct
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -31,8 +32,9 @@ class View:
     `epochs`: how many passes there may be, each the same run from its beginning, annealing and all. `keys`: read
     `data.at(index, key)` with a key for each position (`Stream.keys`), to seed augmentation with.
     Raises `InputError` when it is read out of order (something shuffles it), and where a pass too many begins: the
-    first position comes again after more than half of the run was read. (Less is a look at the data. Workers that are
-    started by `spawn`, not `fork`, are new ones in every pass, and cannot tell.)
+    first position comes again after more than half of the run was read. (Less is a look at the data, of which a warning
+    says when it comes for the third time. Workers that are started by `spawn`, not `fork`, are new ones in every pass,
+    and cannot tell.)
 
     >>> import lopsided.data as ld
     >>> rows = [{"text": str(i)} for i in range(100)]
@@ -111,31 +113,42 @@ class Passes:
     """Counts the passes over a view, in memory that forked workers share.
 
     A new pass begins where the first position that anybody read is read again, after half of the view or its last step
-    was. (Somebody who looks at the first batches, and then trains, has made no pass: nobody looks at half of a run, and
-    a loop over fewer positions than that is not told from a look.)"""
+    was. Somebody who looks at the first batches, and then trains, has made no pass: nobody looks at half of a run. Who
+    begins a third time hears of it, since that is a loop that leaves its epochs early."""
 
     def __init__(self) -> None:
         self._shared = mmap.mmap(-1, RECORD.size)
-        self._set(-1, 0, False)
+        self._set(-1, 0, 0, False, False)
 
     def saw(self, position: int, length: int, batch: int, epochs: int) -> None:
         """Hear of a position that is read, of a view of `length`. Raises `InputError` at the beginning of pass
         `epochs` + 1."""
-        first, passes, through = RECORD.unpack(self._shared[:])
+        first, passes, looks, on, through = RECORD.unpack(self._shared[:])
         far = position >= min((max(first, 0) + length) // 2, length - batch)
-        if 0 <= first < position and (through or not far):
+        if 0 <= first < position and (through or not far) and (on or position < first + batch):
             return
         if position == first and through:
-            passes, through = passes + 1, False
+            passes, on, through = passes + 1, False, False
             if passes >= epochs:
                 raise InputError(
                     f"view: pass {passes + 1} begins, and a run is one pass: annealing would begin anew. "
                     f"Valid is a stream of more samples (total=...), or View(..., epochs={passes + 1}) if that is meant"
                 )
-        self._set(position if first < 0 else min(first, position), passes, through or (position > first >= 0 and far))
+        elif position == first and on:
+            looks, on = looks + 1, False
+            if looks == LOOKS and epochs == 1:
+                warnings.warn(
+                    f"view: begun {LOOKS + 1} times, and left before half of it was read: each time the same samples "
+                    f"come, and annealing begins anew. One iterator (`iter(loader)`) for all epochs goes on",
+                    stacklevel=4,
+                )
+        beyond = position > first >= 0
+        on, through = on or (beyond and position >= first + batch), through or (beyond and far)
+        self._set(position if first < 0 else min(first, position), passes, looks, on, through)
 
-    def _set(self, first: int, passes: int, through: bool) -> None:
-        self._shared[:] = RECORD.pack(first, passes, through)
+    def _set(self, *record: int) -> None:
+        """`first`, whole passes, looks at the first part, whether a batch was read since, and whether half was."""
+        self._shared[:] = RECORD.pack(*record)
 
     def __getstate__(self) -> dict[str, Any]:
         return {}
@@ -144,7 +157,9 @@ class Passes:
         self.__init__()
 
 
-RECORD = struct.Struct("qq?")
+RECORD = struct.Struct("qqq??")
+LOOKS = 2
+"""Times that somebody may look at the first samples, and begin again, without a word: once by eye, once to train."""
 
 
 def _require_whole(stream: Stream | Bucketed, batch: int) -> None:

@@ -41,10 +41,12 @@ class Screen(Console):
 class Display:
     """Shows `Progress`; use as a context manager around the run."""
 
-    def __init__(self, console: Console, arms: Callable[[], Mapping[str, str]], metric: str, log: Path):
+    def __init__(
+        self, console: Console, arms: Callable[[], Mapping[str, str]], metric: str, log: Path, title: str = ""
+    ):
         """`arms` gives the content hash of each arm's spec by the arm's name; asked again when a spec is unknown, for
-        arms that are added while sweeps go on."""
-        self._console, self._metric, self._arms = console, metric, arms
+        arms that are added while sweeps go on. `title`: what the run is called, at the head of every line."""
+        self._console, self._metric, self._arms, self._title = console, metric, arms, title
         self._log = log.open("a", encoding="utf-8", buffering=1)
         self._names: dict[str, list[str]] = {}
         self._rows: dict[str, dict[int, tuple[int, int, float, bool]]] = {}
@@ -104,6 +106,7 @@ class Display:
             self._last_line = now
             arms = [f"{a} {np.median([v for *_, v, _ in m.values()]):.3f}" for a, m in reversed(self._rows.items())]
             said = [
+                *([self._title] if self._title else []),
                 f"{progress.done:.0%}",
                 *([f"step {progress.step:,}/{progress.steps:,}"] if progress.steps else []),
                 *filter(None, [_some(arms, " · ")]),
@@ -115,7 +118,7 @@ class Display:
 
     def _table(self, progress: Progress, status: str) -> Group:
         """Share done and time left first: whatever does not fit is cut at the end."""
-        wide, room = self._console.width >= 100, max(1, min(LATEST, self._console.height - 5))
+        wide, room = self._console.width >= 100, max(1, min(LATEST, self._console.height - 5 - bool(self._title)))
         table = Table(box=None, pad_edge=False)
         table.add_column("arm", no_wrap=True, overflow="ellipsis")
         for column in ("step", *([""] if wide else []), f"{self._metric}: median", "lowest … highest", "diverged"):
@@ -129,7 +132,9 @@ class Display:
             table.add_row(Text(arm), f"{step:,}/{steps:,}", *bar, middle, f"{low} … {high}", str(diverged or ""))
         hidden = max(0, len(self._rows) - room)
         more = [Text(f"and {hidden} arms that began earlier", style="dim")] if hidden else []
-        return Group(Text(f"{progress.done:.0%} · {status}", style="bold", overflow="ellipsis"), table, *more)
+        name = [Text(self._title, style="bold", overflow="ellipsis", no_wrap=True)] if self._title else []
+        said = Text(f"{progress.done:.0%} · {status}", style="bold", overflow="ellipsis")
+        return Group(*name, said, table, *more)
 
 
 def _some(names: Sequence[str], between: str) -> str:

@@ -27,6 +27,21 @@ DERIVED = {
 """What follows from a claim's fields, and stands beside them."""
 
 
+OTHER = {
+    "type": "object",
+    "properties": {
+        "run": {"type": "string"},
+        "done": {"type": "integer"},
+        "members": {"type": "integer"},
+        "changes": {"type": "array", "items": {"type": "string"}},
+        "where": {"type": "string", "description": "Where its verdicts are; empty for an unfinished run."},
+    },
+    "required": ["changes", "done", "members", "run", "where"],
+    "additionalProperties": False,
+}
+"""A run that the claims are not of."""
+
+
 def claims_schema() -> dict[str, Any]:
     """The schema of a whole document: claims, their counts, and the runs that they come from."""
     claim = TypeAdapter(Claim).json_schema(mode="serialization", ref_template="#/$defs/{model}")
@@ -42,6 +57,12 @@ def claims_schema() -> dict[str, Any]:
             "claims": {"type": "array", "items": {"$ref": "#/$defs/Claim"}},
             "counts": counts,
             "runs": {"type": "object", "description": "By recipe: scale, seeds, and what made the rows."},
+            "others": {
+                "type": "array",
+                "description": "Runs of the folder that the claims are not of: unfinished ones (`done` is less than "
+                "`members`), and those that were changed by hand; left out if there are none.",
+                "items": OTHER,
+            },
         },
         "required": ["claims", "counts", "runs"],
         "$defs": {**inner, "Claim": claim},

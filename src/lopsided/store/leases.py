@@ -254,6 +254,11 @@ class Holder:
     def start(self) -> None:
         self._thread.start()
 
+    def begin(self, step: int) -> None:
+        """Say at once at which step a job goes on: until it has compiled, `status` had it at step 0."""
+        self.report(step, None)
+        self._write()
+
     def report(self, step: int, seconds_left: float | None) -> None:
         """Progress to be written with the next beat."""
         self.lease = self.lease._replace(step=step, seconds_left=seconds_left)
@@ -277,9 +282,12 @@ class Holder:
 
     def _beat(self) -> None:
         while not self._ended.wait(BEAT_SECONDS):
-            with suppress(OSError):  # a full disk is reported by the commit, not by a heartbeat
-                if self._leases.holds(self.lease):
-                    self._leases.write(self.lease)
+            self._write()
+
+    def _write(self) -> None:
+        with suppress(OSError):  # a full disk is reported by the commit, not by a heartbeat
+            if self._leases.holds(self.lease):
+                self._leases.write(self.lease)
 
 
 def _stamp_of(file: Path) -> tuple[int, int] | None:

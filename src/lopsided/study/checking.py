@@ -33,6 +33,8 @@ class Checked:
     seeds: int
     problem: str = ""
     """Why the plan of `--until-decided` that the folder has was passed over."""
+    waiting: str = ""
+    """Why no claim is decided yet, where the first look of such a plan is not over."""
 
 
 @dataclass(frozen=True)
@@ -125,4 +127,5 @@ def claims_of(recipe: Recipe, manifests: Sequence[Manifest], store: Store) -> Ch
     if found.results is None:
         return Checked(found.claims, [None] * len(found.claims), None, 0, found.problem)
     needed = [seeds_needed(claim, found.seeds) for claim in found.claims]
-    return Checked(found.claims, needed, found.run, found.seeds, found.problem)
+    waiting = found.judged_by if found.looks is not None and not found.looks.looks else ""
+    return Checked(found.claims, needed, found.run, found.seeds, found.problem, waiting)

@@ -222,6 +222,7 @@ class _Work:
         if found.part is not None:
             committed, parent = self._restore(engine, found.part)
         first = engine.position
+        holder.begin(first)
         self._show(members, first, first, None)
         began = time.perf_counter()
         engine.compile()

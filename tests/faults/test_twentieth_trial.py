@@ -1,0 +1,113 @@
+"""What the twentieth newcomer found."""
+
+import json
+import threading
+
+import jsonschema
+import numpy as np
+import pytest
+
+import lopsided as lop
+import lopsided.data as ld
+from lopsided.cli import main
+from lopsided.cli.run_one import _say_coarse
+from lopsided.core.arms import arm as named
+from lopsided.core.errors import InputError, Stopped
+from lopsided.core.execution import Execution
+from lopsided.report.schema import claims_schema
+from lopsided.results.grid import grid_text
+from lopsided.store.leases import Leases
+from lopsided.store.parts import Store
+from lopsided.study.checking import FoundRun
+from lopsided.study.others import OTHERS
+from lopsided.study.recipe_run import RecipeRun, prepare
+from lopsided.work.worker import run
+from tests.library.small import small_recipe, spec
+
+
+def cli(*words):
+    with pytest.raises(SystemExit) as ended:
+        main(list(map(str, words)))
+    assert ended.value.code in (0, None)
+
+
+def test_a_recipe_without_claims_on_times_says_that_its_grid_is_coarse(tmp_path, capsys):
+    """Its table had "steps to learn 300" for members that learned at some step before their first evaluation."""
+    rare = spec(0.5).replace({"evaluation.every": 300, "steps": 900, "until": None})
+    recipe = small_recipe("own", lambda scale: [named(rare, data="one")], [])
+    asked = RecipeRun(recipe, "laptop", recipe.specs("laptop"), 2)
+    asked.train(Store(tmp_path))
+    results = asked.results(Store(tmp_path))
+    assert results is not None
+    (arm,) = results.arms.values()
+    assert (arm.final("test/accuracy") > 0.95).all()
+    _say_coarse(FoundRun(asked, results, []))
+    assert "learned by its first evaluation: evaluate more often" in capsys.readouterr().err
+    for metric, goal in (("test/loss", np.inf), ("no/metric", 0.5)):
+        assert grid_text([arm], metric, goal) == ""
+    assert "learned by its first evaluation" in grid_text([arm], "test/loss", float(arm.final("test/loss").max()) + 1)
+
+
+def test_check_of_one_recipe_says_what_is_unfinished(tmp_path, capsys):
+    """`check tour` said "not run" of a run that was half done; `check` alone said how far it was."""
+    store = Store(tmp_path)
+    store.require_writable()
+    (store.root / "parts").mkdir(exist_ok=True)
+    prepare("tour", "laptop", 2, ()).note(store)
+    prepare("set-size", "laptop", 2, ()).note(store)
+    cli("check", "tour", "--out", tmp_path)
+    said = capsys.readouterr().out
+    assert "Unfinished: tour-laptop, 0 of 14 members" in said
+    assert "set-size" not in said
+    cli("check", "--json", "--out", tmp_path)
+    document = json.loads(capsys.readouterr().out)
+    assert [(each["run"], each["done"], each["members"]) for each in document["others"]] == [
+        ("tour-laptop", 0, 14), ("set-size-laptop", 0, document["others"][1]["members"]),
+    ]  # fmt: skip
+    jsonschema.validate(document, claims_schema())
+
+
+def test_a_program_that_was_interrupted_did_train_something(tmp_path, parity):
+    """`lop.load` said that no Python program had trained anything in the folder."""
+    store, stop = Store(tmp_path), threading.Event()
+
+    def early(progress):
+        if progress.step >= 1_000:
+            stop.set()
+
+    with pytest.raises(Stopped):
+        run([parity(steps=4_000)], 2, store, early, Execution(commit_seconds=0.0), stop)
+    steps, committed = [], max(Store(tmp_path).survey().half_done.values())
+    again = threading.Event()
+
+    def compiling(progress):
+        steps.extend(lease.step for lease in Leases(tmp_path).all())
+        again.set()
+
+    with pytest.raises(InputError, match=r"2 members of Python programs in .* are not complete"):
+        lop.load(tmp_path, recipe=OTHERS)
+    with pytest.raises(Stopped):
+        run([parity(steps=4_000)], 2, Store(tmp_path), compiling, stop=again)
+    assert steps[0] == committed > 0  # `status` had it at step 0
+
+
+def test_a_loop_that_leaves_its_epochs_early_is_told(recwarn):
+    """Four epochs of ten batches each read the first quarter of a run four times, in silence."""
+    data = list(range(100))
+    view = ld.View(data, ld.Stream(100, ld.AsIs(), total=400), batch=4)
+    for _ in range(2):  # a look, and the training
+        for n in range(40):
+            view[n]
+    assert not recwarn.list
+    with pytest.warns(UserWarning, match="begun 3 times, and left before half of it was read"):
+        view[0]
+    for n in range(1, 400):  # once
+        view[n]
+    assert not recwarn.list
+    meant = ld.View(data, ld.Stream(100, ld.AsIs(), total=400), batch=4, epochs=4)
+    for n in [*range(40)] * 3:
+        meant[n]
+    first = ld.View(data, ld.Stream(100, ld.AsIs(), total=400), batch=4)
+    for n in [0, 1, 2, 3] * 5:  # the shapes of a first batch, as often as somebody likes
+        first[n]
+    assert not recwarn.list
