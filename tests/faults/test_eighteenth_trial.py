@@ -191,7 +191,7 @@ def test_check_promises_no_verdicts_of_a_spec(tmp_path):
     RecipeRun(small_recipe("spec-a-01234567", lambda scale: [named(spec(0.25), data="one")], []), "laptop",
               {"one": spec(0.25)}, 2, ("steps=80",)).note(store)  # fmt: skip
     (found,) = manifest.recorded(store)
-    assert _where(found, store, set()) == "a spec, which makes no claims"
+    assert _where(found, store) == "a spec, which makes no claims"
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ import pytest
 import lopsided as lop
 import lopsided.data as ld
 from lopsided.cli import main
+from lopsided.cli.check import _where
 from lopsided.cli.run_one import _say_coarse
 from lopsided.core.arms import arm as named
 from lopsided.core.errors import InputError, Stopped
@@ -18,6 +19,7 @@ from lopsided.report.schema import claims_schema
 from lopsided.results.grid import grid_text
 from lopsided.store.leases import Leases
 from lopsided.store.parts import Store
+from lopsided.study import manifest
 from lopsided.study.checking import FoundRun
 from lopsided.study.others import OTHERS
 from lopsided.study.recipe_run import RecipeRun, prepare
@@ -111,3 +113,13 @@ def test_a_loop_that_leaves_its_epochs_early_is_told(recwarn):
     for n in [0, 1, 2, 3] * 5:  # the shapes of a first batch, as often as somebody likes
         first[n]
     assert not recwarn.list
+
+
+def test_verdicts_of_a_changed_recipe_file_are_not_said_to_be_in_the_report(tmp_path, capsys):
+    """`check FILE.py` sent its reader to a report that has no claims of recipe files."""
+    cli("new", "recipe", tmp_path / "mine.py", "--from", "set-size")
+    cli("run", tmp_path / "mine.py", "--scale", "smoke", "--set", "steps=20", "--out", tmp_path / "o")
+    capsys.readouterr()
+    (run,) = manifest.recorded(Store(tmp_path / "o"))
+    laptop = run.model_copy(update={"scale": "laptop"})
+    assert _where(laptop, Store(tmp_path / "o")) == "the command that ran it has its verdicts"

@@ -175,15 +175,16 @@ def _published_claims(
     return claims, needed, runs
 
 
-def _where(run: Manifest, store: Store, known: set[str]) -> str:
+def _where(run: Manifest, store: Store) -> str:
     """Where the verdicts of a run that was changed by hand are."""
+    from lopsided.core.registry import registered
     from lopsided.study.targets import OF_A_SPEC
 
     if run.scale == "smoke":
         return "smoke: no verdicts"
     if run.recipe.startswith(OF_A_SPEC):
         return "a spec, which makes no claims"
-    if run.recipe in known:
+    if run.recipe in registered("recipe"):
         return "`lopsided report` has its verdicts"
     page = store.root / "reports" / run.label / "index.html"
     return f"its verdicts: {printable(str(page))}" if page.is_file() else "the command that ran it has its verdicts"
@@ -208,8 +209,8 @@ def _other_runs(
     from lopsided.study.manifest import called
     from lopsided.study.others import members_of
 
-    complete, known = set(store.complete()), {recipe.name for recipe in asked}
-    by_label = {each.label: each for each in manifests if not names or each.recipe in known}
+    complete, theirs = set(store.complete()), {recipe.name for recipe in asked}
+    by_label = {each.label: each for each in manifests if not names or each.recipe in theirs}
     runs = members_of(store, list(by_label.values()))
     shown, changes = called(runs, manifests)
     found = []
@@ -220,7 +221,7 @@ def _other_runs(
         if done < len(set(members)):
             found.append(OtherRun(shown[label], done, len(set(members)), changes[label], ""))
         elif run is not None and run.overrides:
-            found.append(OtherRun(shown[label], done, done, changes[label], _where(run, store, known)))
+            found.append(OtherRun(shown[label], done, done, changes[label], _where(run, store)))
     return found
 
 
