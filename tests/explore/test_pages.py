@@ -182,3 +182,16 @@ def test_colours_follow_a_coordinate(folder):
     key, values = next((k, v) for k, v in folder.runs["set-size-smoke"].coordinates().items() if len(v) > 1)
     assert len(set(draw.colours(arms, key).values())) == len(values)
     assert len(set(draw.colours(arms, None).values())) == len(arms)
+
+
+def test_the_first_page_lists_runs_that_no_claim_is_of(folder):
+    """A twenty-first trial: beside the claims of one recipe nobody saw what else there was."""
+    text = json.dumps(claims._runs(folder, "/", ()).to_plotly_json(), default=lambda part: part.to_plotly_json())
+    assert "What this folder has" in text
+    assert all(run.title in text for run in folder.runs.values())
+    beside = claims._runs(folder, "/", {"set-size-smoke"})
+    text = json.dumps(beside.to_plotly_json(), default=lambda part: part.to_plotly_json())
+    assert "Other runs of this folder" in text
+    assert folder.runs[OTHERS].title in text
+    assert folder.runs["set-size-smoke"].title not in text
+    assert claims._runs(folder, "/", set(folder.runs)) is None

@@ -36,6 +36,7 @@ from lopsided.study import before, manifest
 from lopsided.study.checking import found_in
 from lopsided.study.recipe_run import RecipeRun
 from lopsided.study.remembered import of_manifest
+from lopsided.study.reports import write_report
 from lopsided.study.targets import require_no_runs_name
 from lopsided.study.until_decided import until_decided
 from tests.library.small import small_recipe, spec
@@ -141,7 +142,9 @@ def test_seeds_that_chose_are_said_where_the_claims_are_not_known(tmp_path, caps
     asked, store = RecipeRun(recipe, "laptop", recipe.specs("laptop"), 6), Store(tmp_path)
     until_decided(asked, store, looks=(8,))
     remembered = of_manifest(manifest.recorded(store)[-1])
-    assert "the first 6 seeds, which chose" in found_in(remembered, store).judged_by
+    found = found_in(remembered, store)
+    assert "the first 6 seeds, which chose" in found.judged_by
+    assert "the first 6 seeds, which chose" in write_report(store, [found], tmp_path / "all.html").read_text()
     assert len(lop.load(tmp_path, recipe="own")["large"].seeds) == 6
     assert "'own-laptop, looks' has those that judge" in capsys.readouterr().err
     assert len(lop.load(tmp_path, recipe="own-laptop, looks")["large"].seeds) == 8

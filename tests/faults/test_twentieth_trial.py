@@ -1,7 +1,8 @@
-"""What the twentieth newcomer found."""
+"""What the twentieth and the twenty-first newcomer found."""
 
 import json
 import threading
+from dataclasses import replace
 
 import jsonschema
 import numpy as np
@@ -15,12 +16,14 @@ from lopsided.cli.run_one import _say_coarse
 from lopsided.core.arms import arm as named
 from lopsided.core.errors import InputError, Stopped
 from lopsided.core.execution import Execution
+from lopsided.core.registry import registered
 from lopsided.report.schema import claims_schema
 from lopsided.results.grid import grid_text
 from lopsided.store.leases import Leases
 from lopsided.store.parts import Store
 from lopsided.study import manifest
 from lopsided.study.checking import FoundRun
+from lopsided.study.neighbours import neighbours
 from lopsided.study.others import OTHERS
 from lopsided.study.recipe_run import RecipeRun, prepare
 from lopsided.work.worker import run
@@ -123,3 +126,18 @@ def test_verdicts_of_a_changed_recipe_file_are_not_said_to_be_in_the_report(tmp_
     (run,) = manifest.recorded(Store(tmp_path / "o"))
     laptop = run.model_copy(update={"scale": "laptop"})
     assert _where(laptop, Store(tmp_path / "o")) == "the command that ran it has its verdicts"
+
+
+def test_neighbours_were_not_changed_by_hand(tmp_path):
+    """A twenty-first trial: `check` said "Changed by hand" of settings that a key had drawn."""
+    recipe = registered("recipe")["set-size"]
+    store = Store(tmp_path)
+    store.require_writable()
+    (one,) = neighbours(RecipeRun(recipe, "laptop", recipe.specs("laptop"), 6), 1)
+    one.note(store)
+    (found,) = manifest.recorded(store)
+    assert found.drawn
+    replace(one, drawn=False).note(store)  # somebody asks for the same by hand
+    assert not manifest.recorded(Store(tmp_path))[0].drawn
+    one.note(store)
+    assert not manifest.recorded(Store(tmp_path))[0].drawn

@@ -220,7 +220,7 @@ def _other_runs(
             continue  # a look of another recipe
         if done < len(set(members)):
             found.append(OtherRun(shown[label], done, len(set(members)), changes[label], ""))
-        elif run is not None and run.overrides:
+        elif run is not None and run.overrides and not run.drawn:
             found.append(OtherRun(shown[label], done, done, changes[label], _where(run, store)))
     return found
 

@@ -76,6 +76,8 @@ class Manifest(StrictRecord):
     plan: str = ""
     """Digest of what a plan of `--until-decided` has to be made for (`plan_key`); empty in manifests of before
     2026-11-29."""
+    drawn: bool = False
+    """Whether a key drew what was changed (`--neighbours`), and nobody did it by hand."""
     format: Literal[2] = FORMAT
 
     @property

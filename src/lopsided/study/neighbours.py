@@ -79,7 +79,7 @@ def _changed(asked: RecipeRun, changes: tuple[str, ...], seeds: int) -> RecipeRu
         arms = overridden(asked.recipe.name, before, changes)
     except InputError:
         return None
-    return None if arms == before else RecipeRun(asked.recipe, asked.scale, arms, seeds, changes)
+    return None if arms == before else RecipeRun(asked.recipe, asked.scale, arms, seeds, changes, drawn=True)
 
 
 def train_neighbours(

@@ -59,6 +59,8 @@ class RecipeRun:
     """Digest of the path of the recipe's own file, if it has one."""
     text: str = ""
     """Digest of what is in that file."""
+    drawn: bool = False
+    """Whether a key drew the changes (`study.neighbours`), and nobody made them by hand."""
 
     @property
     def planned(self) -> dict[str, ArmSpec]:
@@ -134,6 +136,7 @@ class RecipeRun:
     def note(self, store: Store, jobs: Sequence[tuple[str, int]] = (), job_size: int | None = None) -> None:
         """Write the manifest: which arms, seeds and jobs are asked for. Raises `InputError` where the folder
         has a run of another recipe file of this name."""
+        before = manifest.read(store, self.label) if self.drawn else None
         found = Manifest(
             recipe=self.recipe.name,
             scale=self.scale,
@@ -148,6 +151,7 @@ class RecipeRun:
             metric=self.recipe.metric,
             threshold=self.recipe.threshold if math.isfinite(self.recipe.goal) else None,
             plan=self.plan_key,
+            drawn=self.drawn and (before is None or before.drawn),
         )
         if not self.file:
             manifest.write(store, found)

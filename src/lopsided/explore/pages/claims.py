@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from typing import Any
 
 from dash import Dash, Input, Output, dcc, html
@@ -13,6 +14,7 @@ from lopsided.explore.pages.parts import COLOURS, KEPT, choose, labelled, table,
 from lopsided.explore.verdicts import ShownClaims, Verdicts
 from lopsided.report.text import number
 from lopsided.report.words import counts_text, effect_text, how_decided, paper_text, setting_text, would_decide
+from lopsided.study.manifest import label_of
 
 ALL = "all"
 GRADES = {ALL: "all", "fully": "fully", "in direction": "in direction", "not": "not", "no number": "no number"}
@@ -51,7 +53,10 @@ def register(app: Dash, verdicts: Verdicts, folder: Folder, address: str) -> Non
         every = [claim for row in verdicts.recipes.values() for claim in row.claims]
         verdict_counts = Counter(claim.verdict for claim in every)
         waiting = verdict_counts["not run"]
-        said = " ".join([*counts_text(counts(every)), f"{waiting} not run." if waiting else ""]).strip()
+        there = (
+            f"{waiting} claims are of recipes without a run here." if waiting < len(every) else "No claim is decided."
+        )
+        said = " ".join([*counts_text(counts(every)), there if waiting else ""]).strip()
         if verdicts.waiting:
             said += f" Deciding {verdicts.waiting[0]} ({len(verdicts.waiting)} recipes to go)"
         if verdicts.errors:
@@ -70,21 +75,26 @@ def register(app: Dash, verdicts: Verdicts, folder: Folder, address: str) -> Non
     def show(_: Any, chosen: list[str], paper: str, grade: str, words: str) -> tuple[Any, Any]:
         kept = [_kept(row, set(chosen), paper, grade, words or "") for row in verdicts.recipes.values()]
         found = [(row, claims) for row, claims in kept if claims]
-        if not found and all(claim.verdict == "not run" for row in verdicts.recipes.values() for claim in row.claims):
-            return _runs(folder, address), None
+        every = (claim for row in verdicts.recipes.values() for claim in row.claims)
+        decided = {label_of(claim.recipe, claim.scale, ()) for claim in every if claim.verdict != "not run"}
+        if not found and not decided:
+            return _runs(folder, address, decided), None
         if not found:
             return html.P("No claim fits these filters."), None
-        return _matrix(found), [_claims(row, claims, address) for row, claims in found]
+        return [_matrix(found), _runs(folder, address, decided)], [_claims(row, each, address) for row, each in found]
 
 
-def _runs(folder: Folder, address: str) -> html.Div:
-    """What the folder has where no claim is decided: recipes of somebody's own, changed runs, unfinished ones, what
-    programs trained."""
+def _runs(folder: Folder, address: str, decided: Collection[str]) -> html.Div | None:
+    """What the folder has beside the runs that are `decided`: recipes of somebody's own, changed runs, unfinished
+    ones, what programs trained."""
     done = {row["run"]: f"{row['done']} of {row['members']} members" for row in folder.status.get("runs", ())}
     lines = [
         html.Li([dcc.Link(run.title, href=f"{address}run?run={label}"), f" {done.get(label, '')}"])
         for label, run in folder.runs.items()
+        if label not in decided
     ]
+    if decided:
+        return html.Div([html.H2("Other runs of this folder"), html.Ul(lines)]) if lines else None
     said = (
         "No claim of this package's recipes is decided here (of a recipe file: `lopsided check FILE.py`). What this "
         "folder has:"
