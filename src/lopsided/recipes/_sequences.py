@@ -13,6 +13,8 @@ from lopsided.theory.in_context import least_squares_loss
 ADDITION = {"smoke": (8, 5, 8), "laptop": (100, 7, 10), "overnight": (1000, 17, 10), "paper": (10_000, 97, 10)}
 """N, p, base; the paper names none of them."""
 ADDITION_STEPS = {"smoke": 60, "laptop": 8000, "overnight": 20_000, "paper": 200_000}
+EVERY = {"smoke": 20, "laptop": 100, "overnight": 200, "paper": 1000}
+"""Steps between evaluations."""
 ADDED = 0.9
 """Test accuracy at which modular addition counts as learned."""
 FOUR_SHARES, FOUR_EPOCHS = (0.005, 0.02, 0.05, 0.1), (20, 5, 4, 6)
@@ -28,7 +30,7 @@ def addition(scale: str, **changes: Any) -> Callable[..., Spec]:
         "steps": ADDITION_STEPS[scale],
         "until": {"metric": "test/accuracy", "at_least": ADDED},
         "evaluation": {
-            "every": {"smoke": 20, "laptop": 100, "overnight": 200, "paper": 1000}[scale],
+            "every": EVERY[scale],
             "samples": SAMPLES[scale],
         },
     }
@@ -61,7 +63,7 @@ def regression(scale: str, **changes: Any) -> Callable[..., Spec]:
         "steps": REGRESSION_STEPS[scale],
         "until": {"metric": "test/loss", "at_most": float(least_squares_loss(dimension, WORTH))},
         "evaluation": {
-            "every": {"smoke": 20, "laptop": 100, "overnight": 200, "paper": 1000}[scale],
+            "every": EVERY[scale],
             "samples": SAMPLES[scale],
         },
     }
