@@ -10,6 +10,7 @@ import pytest
 
 import lopsided as lop
 import lopsided.data as ld
+from lopsided.claims.readings import Final, Reaches
 from lopsided.cli import main
 from lopsided.cli.check import _where
 from lopsided.cli.run_one import _say_coarse
@@ -21,12 +22,15 @@ from lopsided.report.schema import claims_schema
 from lopsided.results.grid import grid_text
 from lopsided.store.leases import Leases
 from lopsided.store.parts import Store
+from lopsided.store.tables import query
 from lopsided.study import manifest
 from lopsided.study.checking import FoundRun
 from lopsided.study.neighbours import neighbours
 from lopsided.study.others import OTHERS
+from lopsided.study.overrides import overridden
 from lopsided.study.recipe_run import RecipeRun, prepare
 from lopsided.work.worker import run
+from tests.faults.helpers import ROOT
 from tests.library.small import small_recipe, spec
 
 
@@ -100,18 +104,20 @@ def test_a_loop_that_leaves_its_epochs_early_is_told(recwarn):
     """Four epochs of ten batches each read the first quarter of a run four times, in silence."""
     data = list(range(100))
     view = ld.View(data, ld.Stream(100, ld.AsIs(), total=400), batch=4)
-    for _ in range(2):  # a look, and the training
-        for n in range(40):
-            view[n]
+    for n in [*range(100)] * 2:
+        view[n]
     assert not recwarn.list
-    with pytest.warns(UserWarning, match="begun 3 times, and left before half of it was read"):
+    with pytest.warns(UserWarning, match="begun again and again, and left before half of it was read"):
         view[0]
     for n in range(1, 400):  # once
         view[n]
     assert not recwarn.list
     meant = ld.View(data, ld.Stream(100, ld.AsIs(), total=400), batch=4, epochs=4)
-    for n in [*range(40)] * 3:
+    for n in [*range(100)] * 3:
         meant[n]
+    short = ld.View(data, ld.Stream(100, ld.AsIs(), total=400), batch=4)
+    with pytest.warns(UserWarning, match="begun again and again"):
+        [short[n] for n in [*range(12)] * 5]
     first = ld.View(data, ld.Stream(100, ld.AsIs(), total=400), batch=4)
     for n in [0, 1, 2, 3] * 5:  # the shapes of a first batch, as often as somebody likes
         first[n]
@@ -141,3 +147,34 @@ def test_neighbours_were_not_changed_by_hand(tmp_path):
     assert not manifest.recorded(Store(tmp_path))[0].drawn
     one.note(store)
     assert not manifest.recorded(Store(tmp_path))[0].drawn
+
+
+def test_the_query_of_the_docs_counts_members_as_the_table_does(tmp_path):
+    """A twenty-first trial: it counted the first evaluation that is good enough, without the next."""
+    text = (ROOT / "docs/extending.md").read_text()
+    sql = text[text.index('lopsided query "\n  WITH tested') :].split('"')[1].replace("0.95", "0.7")
+    asked = prepare("set-size", "smoke", 3, ("evaluation.every=4", "steps=60"))
+    asked.train(Store(tmp_path))
+    (run,) = manifest.recorded(Store(tmp_path))
+    found = query(Store(tmp_path), run.rows(Store(tmp_path)), sql.replace("set-size-laptop", run.label)).rows
+    results = asked.results(Store(tmp_path))
+    assert results is not None
+    for lr, steps, learned, members in found:
+        arms = [arm for arm in results.arms.values() if arm.setting("optimizer.lr") == float(lr)]
+        times = np.concatenate([arm.times("test/accuracy", 0.7, "steps").ordinal for arm in arms])
+        assert (learned, members) == (np.isfinite(times).sum(), len(times))
+        assert steps == np.median(times)
+    assert any(learned for _, _, learned, _ in found)
+
+
+def test_a_claim_that_fits_several_arms_is_refused_before_training():
+    arms = {each.name: each for each in (named(spec(0.5), data="small", n=1), named(spec(0.4), data="small", n=2))}
+    for reading in (Final({"data": "small"}), Reaches({"data": "small"}, "test/accuracy", 0.9)):
+        with pytest.raises(InputError, match=r"one arm has to lie at .*, found .*; give more coordinates"):
+            reading.reads(arms)
+        assert reading.reads({name: each for name, each in arms.items() if each.coordinates["n"] == 1})
+
+
+def test_the_change_that_is_suggested_multiplies_where_the_asked_one_does():
+    with pytest.raises(InputError, match=r'"power law: skills.alpha\*=2"'):
+        overridden("own", {"power law": spec(0.5)}, ["power law:skills.alpha*=2"])

@@ -150,9 +150,8 @@ class Comparison:
         return f"{self.metric} {'≤' if self.falling else '≥'} {at:g}"
 
     def times(self, at: float, between: tuple[Between, Between] = ("line", "line")) -> tuple[Times, Times]:
-        """When each side's runs reach `at`. Raises `InputError` where a member is there at 0 of the axis, since no
-        ratio has a meaning then, and where every run is there at its first evaluation, since the direction is then
-        probably another one."""
+        """When each side's runs reach `at`. Raises `InputError` where a member is there at 0 of the axis, so that no
+        ratio has a meaning, and where every run is at its first evaluation: the direction is probably another one."""
         arms = self.baseline, self.candidate
         require_scale(at, self.metric, arms)
         tracks = self._alike[0]
@@ -165,9 +164,10 @@ class Comparison:
                 raise InputError(f"compare: {said}; valid is an `at` that is reached later")
         if all((~t.censored & (t.time <= _firsts(arm))).all() for arm, t in zip(arms, found, strict=True)):
             other = not self.falling
+            turned = f"falling={other} if {self.metric} gets {'smaller' if other else 'larger'} with learning"
             raise InputError(
-                f"compare: every run has {self._goal(at)} at its first evaluation; valid is an `at` that is reached "
-                f"later, or falling={other} if {self.metric} gets {'smaller' if other else 'larger'} with learning"
+                f"compare: every run has {self._goal(at)} at its first evaluation: evaluate more often, or take an "
+                f"`at` that is reached later, or {turned}"
             )
         return found[0], found[1]
 

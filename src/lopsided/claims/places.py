@@ -34,6 +34,15 @@ def arms_at(arms: Mapping[str, Each], at: At) -> dict[str, Each]:
     return found
 
 
+def the_arm_at(arms: Mapping[str, Each], at: At) -> str:
+    """The name of the one arm at these coordinates. Raises `InputError` if there are several: a test that reads one
+    would find out after all are trained."""
+    found = list(arms_at(arms, at))
+    if len(found) > 1:
+        raise InputError(f"one arm has to lie at {dict(at)}, found {', '.join(found[:6])}; give more coordinates")
+    return found[0]
+
+
 def groups_at(arms: Mapping[str, Each], at: At) -> list[dict[str, Each]]:
     """The arms at these coordinates by sweep: arms that differ in swept settings only are one group."""
     found: dict[str, dict[str, Each]] = {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lopsided.claims.kind import End, Reading
-from lopsided.claims.places import Arms, At, arms_at, best_names
+from lopsided.claims.places import Arms, At, arms_at, best_names, the_arm_at
 from lopsided.results.stored import Axis, Results
 from lopsided.results.sweeps import Tuned, best
 from lopsided.stats.times import Times
@@ -53,6 +53,9 @@ class Reaches(Reading):
     def metrics(self) -> tuple[tuple[At, str], ...]:
         return ((self.at, self.metric),)
 
+    def reads(self, arms: Arms, frozen: Sequence[str] = ()) -> tuple[str, ...]:
+        return (the_arm_at(arms, self.at),)
+
     def read(self, results: Results, axis: Axis = "steps") -> Times:
         return results.arm(**self.at).times(self.metric, self.value, axis)
 
@@ -75,6 +78,9 @@ class Final(Reading):
     @property
     def ends(self) -> tuple[End, ...]:
         return (End(self.at, self.metric),)
+
+    def reads(self, arms: Arms, frozen: Sequence[str] = ()) -> tuple[str, ...]:
+        return (the_arm_at(arms, self.at),)
 
     def read(self, results: Results, axis: Axis = "steps") -> Any:
         return results.arm(**self.at).final(self.metric)

@@ -42,6 +42,7 @@ app = App(
     help_epilogue=f"With any command, `{TRACEBACK}` shows the whole traceback of an error in your own code.",
     version=lambda: metadata.version("lopsided"),
     version_flags=["--version"],
+    suppress_keyboard_interrupt=False,  # it would end without a word; `exits` says what is kept
 )
 app.command(run)
 app.command(sample)

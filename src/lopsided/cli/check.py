@@ -245,7 +245,9 @@ def _say_others(manifests: Sequence[Manifest], known: set[str], store: Store) ->
     if recipes:
         print(f"From recipe files: {printable(', '.join(recipes))}; `lopsided check FILE.py` shows their claims")
     if len(own) > len(recipes):
-        print(f"{len(own) - len(recipes)} specs, which make no claims; `lopsided report` shows their curves")
+        specs = len(own) - len(recipes)
+        made = "1 spec, which makes no claims" if specs == 1 else f"{specs} specs, which make no claims"
+        print(f"{made}; `lopsided report` shows the curves")
     if others := members(store, members_of(store, manifests)).get(OTHERS):
         whole = len(set(others) & set(complete))
         which = "them" if whole == len(others) else f"the {whole} of them that are complete"

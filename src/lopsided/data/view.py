@@ -33,7 +33,7 @@ class View:
     `data.at(index, key)` with a key for each position (`Stream.keys`), to seed augmentation with.
     Raises `InputError` when it is read out of order (something shuffles it), and where a pass too many begins: the
     first position comes again after more than half of the run was read. (Less is a look at the data, of which a warning
-    says when it comes for the third time. Workers that are started by `spawn`, not `fork`, are new ones in every pass,
+    says when it comes again and again. Workers that are started by `spawn`, not `fork`, are new ones in every pass,
     and cannot tell.)
 
     >>> import lopsided.data as ld
@@ -114,40 +114,42 @@ class Passes:
 
     A new pass begins where the first position that anybody read is read again, after half of the view or its last step
     was. Somebody who looks at the first batches, and then trains, has made no pass: nobody looks at half of a run. Who
-    begins a third time hears of it, since that is a loop that leaves its epochs early."""
+    looks again and again hears of it, since that is a loop that leaves its epochs early."""
 
     def __init__(self) -> None:
         self._shared = mmap.mmap(-1, RECORD.size)
-        self._set(-1, 0, 0, False, False)
+        self._set(-1, 0, 0, 0, False)
 
     def saw(self, position: int, length: int, batch: int, epochs: int) -> None:
         """Hear of a position that is read, of a view of `length`. Raises `InputError` at the beginning of pass
         `epochs` + 1."""
-        first, passes, looks, on, through = RECORD.unpack(self._shared[:])
+        first, passes, looks, depth, through = RECORD.unpack(self._shared[:])
+        beyond = position - first if first >= 0 else 0
+        deep = 2 if beyond >= max(batch, length // LOOK) else int(beyond >= batch)
         far = position >= min((max(first, 0) + length) // 2, length - batch)
-        if 0 <= first < position and (through or not far) and (on or position < first + batch):
+        if beyond > 0 and (through or not far) and deep <= depth:
             return
         if position == first and through:
-            passes, on, through = passes + 1, False, False
+            passes, depth, through = passes + 1, 0, False
             if passes >= epochs:
                 raise InputError(
                     f"view: pass {passes + 1} begins, and a run is one pass: annealing would begin anew. "
                     f"Valid is a stream of more samples (total=...), or View(..., epochs={passes + 1}) if that is meant"
                 )
-        elif position == first and on:
-            looks, on = looks + 1, False
-            if looks == LOOKS and epochs == 1:
+        elif position == first and depth:
+            if looks < LOOKS <= looks + depth and epochs == 1:
                 warnings.warn(
-                    f"view: begun {LOOKS + 1} times, and left before half of it was read: each time the same samples "
-                    f"come, and annealing begins anew. One iterator (`iter(loader)`) for all epochs goes on",
+                    "view: begun again and again, and left before half of it was read: each time the same samples "
+                    "come, and annealing begins anew. One iterator (`iter(loader)`) for all epochs goes on",
                     stacklevel=4,
                 )
-        beyond = position > first >= 0
-        on, through = on or (beyond and position >= first + batch), through or (beyond and far)
-        self._set(position if first < 0 else min(first, position), passes, looks, on, through)
+            looks, depth = looks + depth, 0
+        through = through or (beyond > 0 and far)
+        self._set(position if first < 0 else min(first, position), passes, looks, max(depth, deep), through)
 
     def _set(self, *record: int) -> None:
-        """`first`, whole passes, looks at the first part, whether a batch was read since, and whether half was."""
+        """The first position, whole passes, looks so far, how deep the one in hand is (0: a batch, 2: more than a
+        look), and whether half was read."""
         self._shared[:] = RECORD.pack(*record)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -157,9 +159,12 @@ class Passes:
         self.__init__()
 
 
-RECORD = struct.Struct("qqq??")
-LOOKS = 2
-"""Times that somebody may look at the first samples, and begin again, without a word: once by eye, once to train."""
+RECORD = struct.Struct("qqqq?")
+LOOK = 10
+"""A look at the data reads less than a tenth of a run."""
+LOOKS = 4
+"""Times that somebody may look at the data without a word. Who read more than a look needs, and began again, counts
+twice."""
 
 
 def _require_whole(stream: Stream | Bucketed, batch: int) -> None:

@@ -50,6 +50,8 @@ class Section(NamedTuple):
     """How far an unfinished run is; empty for one that is complete."""
     mixed: str = ""
     """That rows of several versions of the code are shown, where no claim says so."""
+    drawn: bool = False
+    """Whether a key drew the changes (`--neighbours`), and nobody made them by hand."""
 
 
 def write(sections: Sequence[Section], path: Path, folder: Path | None = None) -> Path:

@@ -88,6 +88,8 @@ def neighbours_text(claim: Claim) -> str:
     alike += f"; {found.unfinished} are not complete" if found.unfinished else ""
     gone = sum(each.diverged > 0 for each in found.at)
     alike += f"; members diverged at {gone}" if gone else ""
+    if not found.of:
+        return f"no neighbouring setting is decided{alike}"
     said = f"{same} at {found.same} of {found.of} neighbouring settings, certain at {found.certain}"
     return f"{said}{against}{alike}"
 

@@ -78,7 +78,10 @@ def _require_arm(override: str, change: AskedChange, arms: Mapping[str, Spec]) -
         raise InputError(f"--set {override!r}: names no arm before the colon")
     name, colon, field = change.field.partition(":")
     if colon:
-        raise InputError(f'--set {override!r}: a space follows an arm\'s colon: --set "{name}: {field}={change.text}"')
+        sign = "*=" if change.multiplies else "="
+        raise InputError(
+            f'--set {override!r}: a space follows an arm\'s colon: --set "{name}: {field}{sign}{change.text}"'
+        )
     if change.field != change.field.strip():
         raise InputError(f"--set {override!r}: no spaces around the last equality sign")
 

@@ -29,10 +29,10 @@ def of_manifest(found: Manifest) -> RecipeRun:
         except InputError:
             arms = {}
         if _same(arms, found, is_swept(recipe, scale)):
-            return RecipeRun(recipe, scale, arms, found.seeds, found.overrides)
+            return RecipeRun(recipe, scale, arms, found.seeds, found.overrides, drawn=found.drawn)
     arms = {name: Spec.parse(arm.spec) for name, arm in found.arms.items()}
     plain = plain_arms(found.recipe, arms, found.metric, found.threshold)
-    return RecipeRun(plain, scale, arms, found.seeds, found.overrides)
+    return RecipeRun(plain, scale, arms, found.seeds, found.overrides, drawn=found.drawn)
 
 
 def _same(arms: Mapping[str, Spec], found: Manifest, swept: bool) -> bool:

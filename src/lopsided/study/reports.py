@@ -50,6 +50,7 @@ def write_report(store: Store, runs: Sequence[FoundRun], page: Path, names: Mapp
                 names.get(asked.label, asked.title),
                 found.interim,
                 "" if found.claims else mixed_text(asked.arms.values(), store, range(asked.seeds)),
+                asked.drawn,
             )
             sections.append(section)
         return write(sections, page, store.root)
