@@ -49,6 +49,16 @@ def test_time_of_a_flow_is_judged_by_evaluations():
     assert left.after(members, 9, 0).seconds is None  # nothing is known before the first evaluation
 
 
+def test_no_time_is_said_of_the_first_steps():
+    """After 60 of 30,000 steps it was "about 2 min left" of 50 s."""
+    members = wanted_members([Spec.parse(PARITY)], 4)
+    left = TimeLeft(members)
+    left.look(0.0, 0, 1)
+    for seconds, known in ((0.5, False), (1.5, True)):
+        left.in_hand = (SimpleNamespace(seconds=seconds), 0.0)
+        assert (left.after(members, 1, 0).seconds is not None) == known
+
+
 def test_processes_share_what_is_left():
     """`status` said twice what the command line's own clock did when two workers trained: each counted all jobs as its
     own, those that the other one had in hand as well."""

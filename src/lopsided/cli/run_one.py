@@ -103,13 +103,12 @@ def _watched(
     from lopsided.work.signals import stop_on_signals, stopped_after
 
     def arms_now() -> dict[str, str]:
-        now = manifest.read(store, asked.label)
-        own = {name: arm.hash for name, arm in now.arms.items()} if now else {}
-        return own | {
-            f"{name} ({', '.join(each.overrides)})": spec.content_hash()
-            for each in around
-            for name, spec in each.arms.items()
-        }
+        """Names and hashes as manifests have them, which know what was added to sweeps."""
+        named = {}
+        for each in (asked, *around):
+            now, changed = manifest.read(store, each.label), f" ({', '.join(each.overrides)})" if each in around else ""
+            named |= {f"{name}{changed}": arm.hash for name, arm in now.arms.items()} if now else {}
+        return named
 
     log = folder_in(store.root, "logs") / f"{asked.label}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
     with (

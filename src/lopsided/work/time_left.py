@@ -11,6 +11,9 @@ from lopsided.work.jobs import effort
 
 FEW_SECONDS = 5.0
 """Seconds of computing from which on the job in hand has a speed of its own: jobs differ by a factor of 20."""
+A_SECOND = 1.0
+"""Seconds of computing before any time is said: the first steps of a program are slower, and of sixty steps of 30,000
+two and a half times too much was made."""
 
 
 class Left(NamedTuple):
@@ -57,7 +60,7 @@ class TimeLeft:
         own, spent = self.own_effort + now, self._computing() - self.computing
         elsewhere = max(self.backlog - (self.processes - 1) * now, 0.0)  # others have done as much in the meantime
         done = 1 - (elsewhere + rest_of_job) / max(self.all_effort, 1)
-        if not own:
+        if not own or self._computing() < A_SECOND:
             return Left(done, None)
         usual = self._computing() / own
         here = rest_of_job * (spent / now if now and spent > FEW_SECONDS else usual)
