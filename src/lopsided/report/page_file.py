@@ -18,7 +18,7 @@ def require_page(page: Path, folder: Path | None = None) -> None:
     `folder`: the store that the page is about, whose earlier report alone it may replace."""
     if page.is_dir() or not page.name:
         raise InputError(f"--output {str(page)!r}: is a folder; name a file")
-    if page.suffix not in (".html", ".htm"):
+    if page.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"--output {str(page)!r}: a report is an HTML page; name a file that ends in .html")
     if not page.exists():
         if any(each.is_file() for each in page.parent.glob(f"{page.stem}-files/**/*")):
