@@ -213,6 +213,19 @@ def test_half_done_members_are_in_the_interim_report(half_done, capsys):
         np.testing.assert_array_equal(values, whole["spec"].values[name][:, : len(begun.steps)])
 
 
+def test_a_run_committed_before_its_first_evaluation_has_no_report_yet(tmp_path, capsys):
+    (tmp_path / "spec.json").write_text(Spec.parse({**PARITY, "steps": 40_000}).model_dump_json())
+    asked = prepare(str(tmp_path / "spec.json"), "laptop", 2, ("evaluation.every=40000",))
+    stop = threading.Event()
+    with pytest.raises(Stopped):
+        stop.set()
+        asked.train(Store(tmp_path / "o"), None, stop, Execution(commit_seconds=0.0))
+    assert Store(tmp_path / "o").survey().half_done
+    assert interim(asked, Store(tmp_path / "o")) is None
+    cli("report", tmp_path / "o", code=2)
+    assert "not finished: spec-spec-" in capsys.readouterr().err
+
+
 def test_a_file_with_a_recipe_s_name_is_refused(tmp_path, capsys):
     cli("new", "recipe", tmp_path / "mine.py", "--from", "set-size")
     text = (tmp_path / "mine.py").read_text()

@@ -200,6 +200,8 @@ def rows_of(
             "ORDER BY r.spec, r.metric, r.seed, r.step"
         ).fetchnumpy()
     spec = np.asarray(rows["spec"])
+    if not len(spec):  # committed before the first evaluation
+        return {}
     starts = np.flatnonzero(np.append(True, spec[1:] != spec[:-1]))
     ends = np.append(starts[1:], len(spec))
     return {spec[i]: {name: column[i:j] for name, column in rows.items()} for i, j in zip(starts, ends, strict=True)}
