@@ -217,8 +217,8 @@ def test_a_run_committed_before_its_first_evaluation_has_no_report_yet(tmp_path,
     (tmp_path / "spec.json").write_text(Spec.parse({**PARITY, "steps": 40_000}).model_dump_json())
     asked = prepare(str(tmp_path / "spec.json"), "laptop", 2, ("evaluation.every=40000",))
     stop = threading.Event()
+    stop.set()
     with pytest.raises(Stopped):
-        stop.set()
         asked.train(Store(tmp_path / "o"), None, stop, Execution(commit_seconds=0.0))
     assert Store(tmp_path / "o").survey().half_done
     assert interim(asked, Store(tmp_path / "o")) is None

@@ -24,7 +24,7 @@ def test_several_recipes_one_after_the_other(tmp_path, capsys):
     found = json.loads(heard.out)["runs"]
     assert [each["recipe"] for each in found] == ["two-phase-theory", "tour"]
     assert all(each["finished"] and each["report"] for each in found)
-    assert "tour, 2 of 2" in heard.err
+    assert "tour-smoke, 2 of 2" in heard.err
 
 
 def test_time_is_over_for_all_of_them(tmp_path, capsys):
