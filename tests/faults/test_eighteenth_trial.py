@@ -14,7 +14,7 @@ from lopsided.advising.advice import Goal
 from lopsided.advising.advice import advise as advise_spec
 from lopsided.claims.deciding import reason_of
 from lopsided.cli import main, report
-from lopsided.cli.check import _where
+from lopsided.cli.other_runs import where_verdicts_are
 from lopsided.core.arms import arm as named
 from lopsided.core.arms import swept
 from lopsided.core.errors import InputError
@@ -191,7 +191,7 @@ def test_check_promises_no_verdicts_of_a_spec(tmp_path):
     RecipeRun(small_recipe("spec-a-01234567", lambda scale: [named(spec(0.25), data="one")], []), "laptop",
               {"one": spec(0.25)}, 2, ("steps=80",)).note(store)  # fmt: skip
     (found,) = manifest.recorded(store)
-    assert _where(found, store) == "a spec, which makes no claims"
+    assert where_verdicts_are(found, store) == "a spec, which makes no claims"
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import lopsided as lop
 import lopsided.data as ld
 from lopsided.claims.readings import Final, Reaches
 from lopsided.cli import main
-from lopsided.cli.check import _where
+from lopsided.cli.other_runs import where_verdicts_are
 from lopsided.cli.run_one import _say_coarse
 from lopsided.core.arms import arm as named
 from lopsided.core.errors import InputError, Stopped
@@ -131,7 +131,7 @@ def test_verdicts_of_a_changed_recipe_file_are_not_said_to_be_in_the_report(tmp_
     capsys.readouterr()
     (run,) = manifest.recorded(Store(tmp_path / "o"))
     laptop = run.model_copy(update={"scale": "laptop"})
-    assert _where(laptop, Store(tmp_path / "o")) == "the command that ran it has its verdicts"
+    assert where_verdicts_are(laptop, Store(tmp_path / "o")) == "the command that ran it has its verdicts"
 
 
 def test_neighbours_were_not_changed_by_hand(tmp_path):

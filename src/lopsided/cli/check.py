@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from lopsided.cli.options import OUT, Json, Out, existing
+from lopsided.cli.other_runs import OtherRun, other_runs, say_other_runs
 from lopsided.core.errors import InputError
 from lopsided.core.telling import printable, tell
 from lopsided.report.as_json import print_json
@@ -56,7 +57,7 @@ def check(*recipes: str, out: Out = OUT, rows: Path | None = None, as_json: Json
         runs |= run
         specs += found.run.arms.values() if found.run is not None else ()
     say_rows_of_the_first_rule(specs, store)
-    others = _other_runs(recipes, manifests, asked, store)
+    others = other_runs(recipes, manifests, asked, store)
     if as_json:
         print_json(_document(claims, needed, runs, others))
         return
@@ -68,7 +69,7 @@ def check(*recipes: str, out: Out = OUT, rows: Path | None = None, as_json: Json
         claim_table(shown, needed=[needed[i] for i in which])
     if waiting := len(claims) - len(shown):
         print(f"{waiting} claims of {len(asked) - len(runs)} recipes are not run yet; `lopsided check NAME` shows them")
-    _say_other_runs(others)
+    say_other_runs(others)
     if not recipes:
         _say_others(manifests, {recipe.name for recipe in asked}, store)
 
@@ -173,65 +174,6 @@ def _published_claims(
             needed += found.needed
             runs |= run
     return claims, needed, runs
-
-
-def _where(run: Manifest, store: Store) -> str:
-    """Where the verdicts of a run that was changed by hand are."""
-    from lopsided.core.registry import registered
-    from lopsided.study.targets import OF_A_SPEC
-
-    if run.scale == "smoke":
-        return "smoke: no verdicts"
-    if run.recipe.startswith(OF_A_SPEC):
-        return "a spec, which makes no claims"
-    if run.recipe in registered("recipe"):
-        return "`lopsided report` has its verdicts"
-    page = store.root / "reports" / run.label / "index.html"
-    return f"its verdicts: {printable(str(page))}" if page.is_file() else "the command that ran it has its verdicts"
-
-
-class OtherRun(NamedTuple):
-    """A run, or looks of one, that `check` has no claims of."""
-
-    run: str
-    done: int
-    members: int
-    changes: list[str]
-    where: str
-    """Where the verdicts of a run that was changed by hand are; empty for one that is not finished."""
-
-
-def _other_runs(
-    names: Sequence[str], manifests: Sequence[Manifest], asked: Sequence[Recipe], store: Store
-) -> list[OtherRun]:
-    """Runs that are not finished, looks among them, and those that were changed by hand: all, or of recipes that were
-    asked for by `names`."""
-    from lopsided.study.manifest import called
-    from lopsided.study.others import members_of
-
-    complete, theirs = set(store.complete()), {recipe.name for recipe in asked}
-    by_label = {each.label: each for each in manifests if not names or each.recipe in theirs}
-    runs = members_of(store, list(by_label.values()))
-    shown, changes = called(runs, manifests)
-    found = []
-    for label, members in runs.items():
-        done, run = len(complete & set(members)), by_label.get(label)
-        if run is None and label.partition(",")[0] not in by_label:
-            continue  # a look of another recipe
-        if done < len(set(members)):
-            found.append(OtherRun(shown[label], done, len(set(members)), changes[label], ""))
-        elif run is not None and run.overrides and not run.drawn:
-            found.append(OtherRun(shown[label], done, done, changes[label], _where(run, store)))
-    return found
-
-
-def _say_other_runs(found: Sequence[OtherRun]) -> None:
-    for each in found:
-        if each.done < each.members:
-            there = f"{each.done} of {each.members} members"
-            print(f"Unfinished: {printable(each.run)}, {there}; the same command goes on")
-        else:
-            print(f"Changed by hand: {printable(each.run)}, {each.members} members ({each.where})")
 
 
 def _say_others(manifests: Sequence[Manifest], known: set[str], store: Store) -> None:
