@@ -17,7 +17,6 @@ from lopsided.study.manifest import Manifest, judging_plan
 from lopsided.study.neighbours import with_neighbours
 from lopsided.study.recipe_run import RecipeRun
 from lopsided.study.remembered import latest
-from lopsided.study.targets import plain_arms
 from lopsided.study.until_decided import FolderState, looked
 
 
@@ -90,9 +89,8 @@ def found_in(asked: RecipeRun, store: Store) -> FoundRun:
     judged = range(looks.first, looks.first + looks.seeds) if looks else ()
     claims = grown.marked(looks.claims if looks else grown.claims(results), store, judged)
     claims = with_neighbours(claims, asked, store)
-    plan = (
-        None if asked.recipe.claims else judging_plan(store, asked.label)
-    )  # a recipe file's, whose claims only it has
+    # A recipe file's run has no claims here: only the file has them.
+    plan = None if asked.recipe.claims else judging_plan(store, asked.label)
     return FoundRun(grown, results, claims, looks, problem, only_chose=text.only_chose(plan.first) if plan else "")
 
 
@@ -101,19 +99,15 @@ def interim(asked: RecipeRun, store: Store) -> FoundRun | None:
     results = so_far(store, asked.recipe.name, asked.scale, asked.arms, asked.seeds, asked.planned)
     if results is None:
         return None
-    plain = plain_arms(asked.recipe.name, {arm.name: arm.spec for arm in results.arms.values()})
-    recipe = replace(asked.recipe, arms=plain.arms, claims=[], figure=plain.figure, shown=None)
+    recipe = replace(asked.recipe, claims=[], shown=None)
     members = {(spec.content_hash(), seed) for spec in asked.arms.values() for seed in range(asked.seeds)}
     complete = members & set(store.complete())
     begun = (members & set(store.survey().half_done)) - complete
-    arms = sum(
-        len({seed for d, seed in complete if d == spec.content_hash()}) == asked.seeds for spec in asked.arms.values()
-    )
-    said = (
-        f"Interim report: {arms} of {len(asked.arms)} arms, {len(complete)} of {len(members)} members are complete"
-        + (f", {len(begun)} are half done" if begun else "")
-        + ". Claims are decided at the end."
-    )
+    missing = {spec for spec, _ in members - complete}
+    arms = sum(spec.content_hash() not in missing for spec in asked.arms.values())
+    half = f", {len(begun)} are half done" if begun else ""
+    said = f"{arms} of {len(asked.arms)} arms, {len(complete)} of {len(members)} members are complete{half}"
+    said = f"Interim report: {said}. Claims are decided at the end."
     return FoundRun(replace(asked, recipe=recipe), results, [], interim=said)
 
 
