@@ -18,11 +18,13 @@ from lopsided.core.arms import arm as named
 from lopsided.core.errors import InputError, Stopped
 from lopsided.core.execution import Execution
 from lopsided.core.registry import registered
+from lopsided.core.spec import Spec
 from lopsided.report.schema import claims_schema
 from lopsided.results.grid import grid_text
+from lopsided.results.unfinished import so_far
 from lopsided.store.leases import Leases
 from lopsided.store.parts import Store
-from lopsided.store.tables import query
+from lopsided.store.tables import connect, query
 from lopsided.study import manifest
 from lopsided.study.checking import FoundRun
 from lopsided.study.neighbours import neighbours
@@ -30,6 +32,7 @@ from lopsided.study.others import OTHERS
 from lopsided.study.overrides import overridden
 from lopsided.study.recipe_run import RecipeRun, prepare
 from lopsided.work.worker import run
+from tests.conftest import PARITY
 from tests.faults.helpers import ROOT
 from tests.library.small import small_recipe, spec
 
@@ -178,3 +181,35 @@ def test_a_claim_that_fits_several_arms_is_refused_before_training():
 def test_the_change_that_is_suggested_multiplies_where_the_asked_one_does():
     with pytest.raises(InputError, match=r'"power law: skills.alpha\*=2"'):
         overridden("own", {"power law": spec(0.5)}, ["power law:skills.alpha*=2"])
+
+
+def test_members_that_wait_for_a_place_are_not_in_the_interim_report(tmp_path, capsys):
+    """A twenty-fourth trial: where members leave, those that had not begun were "final 0", "never learned"."""
+    text = {**PARITY, "task": {"name": "sparse-parity", "d": 8, "k": 4}, "optimizer": {"name": "sgd", "lr": 0.06},
+            "plan": {"name": "fixed", "size": 256, "batch": 32}, "steps": 3_000, "until": {"at_least": 0.98},
+            "evaluation": {"every": 50, "samples": 64}}  # fmt: skip
+    (tmp_path / "spec.json").write_text(Spec.parse(text).model_dump_json())
+    asked, out, stop = prepare(str(tmp_path / "spec.json"), "laptop", 150, ()), tmp_path / "o", threading.Event()
+
+    def early(progress):
+        if progress.step >= 100:
+            stop.set()
+
+    with pytest.raises(Stopped):
+        asked.train(Store(out), early, stop, Execution(commit_seconds=0.0, largest_block=8))
+    store = Store(out)
+    found = so_far(store, "spec", "laptop", asked.arms, asked.seeds, {})
+    assert found is not None
+    (arm,) = found.arms.values()
+    with connect(store, half_done=True) as con:
+        raw = con.execute("SELECT seed, max(step) FROM rows GROUP BY seed ORDER BY seed").fetchall()
+    assert 0 < len(arm.seeds) <= len(raw) < 150  # the others wait for a place
+    assert arm.steps[-1] <= 3_000
+    assert set(arm.seeds) <= {seed for seed, _ in raw}
+    assert (arm.final("test/accuracy") > 0.3).all()  # nobody has 0 for want of rows
+    last = dict(raw)
+    stand = [last[seed] for seed in arm.seeds if last[seed] > arm.steps[-1]]
+    assert not stand or arm.name.endswith("of 3,000)")
+    cli("status", out)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "150 members are of jobs that are half done, and committed; the same command goes on" in said

@@ -195,7 +195,7 @@ def test_half_done_members_are_in_the_interim_report(half_done, capsys):
     unfinished, out = half_done
     cli("report", out)
     page = Path(capsys.readouterr().out.strip()).read_text()
-    assert "Interim report: 0 of 1 arms, 0 of 2 members are complete, 2 are half done. Claims" in page
+    assert "Interim report: 0 of 1 arms, 0 of 2 members are complete, 2 that are half done are shown. Claims" in page
     found = interim(unfinished, Store(out))
     assert found is not None
     assert found.results is not None

@@ -31,8 +31,7 @@ def status_tables(found: dict[str, Any], titles: Mapping[str, str]) -> None:
     console.print(table)
     for row in found["runs"]:
         if row["begun"] and not row["running"]:
-            to = f"{row['step']:,}" if row["step"] == row["furthest"] else f"{row['step']:,} to {row['furthest']:,}"
-            far = f"{row['begun']} members are half done, committed to step {to} of {row['of']:,}"
+            far = f"{row['begun']} members are {_half_done(row)}"
             console.print(f"[dim]{plain(titles[row['run']])}: {far}; the same command goes on from there[/]")
     for e in found["running"]:
         console.print(
@@ -82,3 +81,11 @@ def times_table(
     _console().print(table)
     if any(row["rate"] and row["place"] and not peak for row, peak in zip(rows, peaks, strict=True)):
         print("The peak is not known: `lopsided doctor` measures it, on the machine that computed.")
+
+
+def _half_done(row: Mapping[str, Any]) -> str:
+    """How far a run's half-done members are; no step is known where members take one another's places."""
+    if row["step"] is None:
+        return "of jobs that are half done, and committed"
+    to = f"{row['step']:,}" if row["step"] == row["furthest"] else f"{row['step']:,} to {row['furthest']:,}"
+    return f"half done, committed to step {to} of {row['of']:,}"

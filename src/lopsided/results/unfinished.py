@@ -18,35 +18,52 @@ def so_far(
 ) -> Results | None:
     """Results of every arm of which rows are committed, or None if there are none.
 
-    An arm has the members that are complete. If none is, it has those that are committed furthest, up to there, and
-    its name says so: members of several jobs stand at several steps, and a median over all of them at the earliest
-    would hide what the furthest have done.
+    An arm has the members that are complete. If none is, it has those that came furthest, up to there, and its name
+    says so: a median over all of them at the earliest step would hide what the furthest have done.
     """
-    found = {name: _furthest(store, spec, seeds) for name, spec in specs.items()}
-    pairs = [(specs[name].content_hash(), seed) for name, (members, _) in found.items() for seed in members]
+    survey = store.survey()
+    begun = survey.complete.keys() | survey.half_done.keys()
+    digests = {spec.content_hash() for spec in specs.values()}
+    pairs = [(digest, seed) for digest in digests for seed in range(seeds) if (digest, seed) in begun]
     rows = rows_of(store, pairs, half_done=True) if pairs else {}
     arms = {}
-    for name, (members, step) in found.items():
-        spec = specs[name]
-        theirs = rows.get(spec.content_hash())
-        if theirs is None:
+    for name, spec in specs.items():
+        digest = spec.content_hash()
+        if (theirs := rows.get(digest)) is None:  # committed before its first evaluation
             continue
+        complete = tuple(seed for seed in range(seeds) if (digest, seed) in survey.complete)
+        members, step = (complete, spec.steps) if complete else _furthest(theirs, spec)
+        kept = np.isin(np.asarray(theirs["seed"]), members) & (np.asarray(theirs["step"]) <= step)
         called = name if step == spec.steps else f"{name} (to step {step:,} of {spec.steps:,})"
-        until_there = np.asarray(theirs["step"]) <= step
-        if not until_there.any():  # committed before its first evaluation
-            continue
-        arm = arm_of({column: values[until_there] for column, values in theirs.items()}, called, spec, members, step)
+        arm = arm_of({column: values[kept] for column, values in theirs.items()}, called, spec, members, step)
         arms[called] = replace(arm, coordinates=planned[name].coordinates) if name in planned else arm
     return Results(recipe, scale, arms) if arms else None
 
 
-def _furthest(store: Store, spec: Spec, seeds: int) -> tuple[Sequence[int], int]:
-    """Seeds of the members that came furthest, and the step; none, and 0, if nothing is committed."""
-    survey, digest = store.survey(), spec.content_hash()
-    complete = tuple(seed for seed in range(seeds) if (digest, seed) in survey.complete)
-    if complete:
-        return complete, spec.steps
-    begun = {seed: survey.half_done[digest, seed] for seed in range(seeds) if (digest, seed) in survey.half_done}
-    step = max(begun.values(), default=0)
-    furthest = tuple(seed for seed, at in begun.items() if at == step and step)
-    return furthest, min(step, spec.steps)  # a job of longer specs, too, stands beyond the end of this one
+def _furthest(rows: Mapping[str, np.ndarray], spec: Spec) -> tuple[Sequence[int], int]:
+    """Seeds of the members that came furthest, and the step up to which all of them were evaluated.
+
+    Where members leave (`until`), others take their places, in order. Whoever began no later than the furthest of
+    those that still train is shown: that choice does not look at what became of a member. Members that left alone
+    would be the quickest ones.
+    """
+    members = np.unique(np.asarray(rows["seed"]))
+    last = np.array([np.asarray(rows["step"])[np.asarray(rows["seed"]) == seed].max() for seed in members])
+    trains = np.array([not _left(rows, int(seed), int(step), spec) for seed, step in zip(members, last, strict=True)])
+    if not trains.any():
+        return tuple(members.tolist()), spec.steps
+    furthest = np.flatnonzero(trains & (last == last[trains].max()))[-1] + 1
+    step = last[:furthest][trains[:furthest]].min()
+    return tuple(members[:furthest].tolist()), int(step)
+
+
+def _left(rows: Mapping[str, np.ndarray], seed: int, last: int, spec: Spec) -> bool:
+    """Whether a member is done: at its last step, diverged, or good enough at two evaluations in a row."""
+    its = np.asarray(rows["seed"]) == seed
+    if last == spec.steps or spec.until is None:
+        return last == spec.steps
+    if np.asarray(rows["diverged"])[its].any():
+        return True
+    values = np.ma.filled(np.ma.asarray(rows["value"], dtype=np.float64), np.nan)
+    values = values[its & (np.asarray(rows["metric"]) == spec.until.metric)]
+    return len(values) > 1 and bool(spec.until.reached(values[-2:]).all())

@@ -64,9 +64,9 @@ def folder_status(store: Store, runs: Mapping[str, Sequence[MemberId]]) -> dict[
     live, stale = _held(leases)
     failures = [each for each in leases.failures() if not _came_further(each, survey)]
     failed = {member for failure in failures for member in failure.members}
-    steps = {spec: parsed(store.index.specs[spec])["steps"] for spec in {spec for spec, _ in survey.half_done}}
+    specs = {spec: parsed(store.index.specs[spec]) for spec in {spec for spec, _ in survey.half_done}}
     return {
-        "runs": [_row(label, set(members), survey, live, stale, failed, steps) for label, members in runs.items()],
+        "runs": [_row(label, set(members), survey, live, stale, failed, specs) for label, members in runs.items()],
         "running": [lease for lease, _ in live],
         "stale": [lease for lease, _ in stale],
         "workers": _workers(store, live),
@@ -105,16 +105,20 @@ def _row(
     live: Held,
     stale: Held,
     failures: set[MemberId],
-    steps: Mapping[str, int],
+    specs: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, Any]:
-    """One run: each of its members counts once. `steps`: of the specs of which members are half done."""
+    """One run: each of its members counts once. `specs`: those of which members are half done.
+
+    Where members leave (`until`), others take their places: a job's steps are none of a member's then, and some of its
+    members have not begun. No step is said of such a run.
+    """
     done = {m for m in wanted if m in survey.complete}
     running = {m for _, held in live for m in held} & wanted - done
     dead = {m for _, held in stale for m in held} & wanted - done - running
     failed = failures & wanted - done - running - dead
     left = [e["seconds_left"] for e, held in live if held & wanted and e["seconds_left"] is not None]
     half = (wanted & set(survey.half_done)) - done
-    begun = [survey.half_done[member] for member in half]
+    begun = [] if any(specs[spec].get("until") for spec, _ in half) else [survey.half_done[member] for member in half]
     return {
         "run": label,
         "members": len(wanted),
@@ -123,10 +127,10 @@ def _row(
         "stale": len(dead),
         "failed": len(failed),
         "waiting": len(wanted) - len(done) - len(running) - len(dead) - len(failed),
-        "begun": len(begun),
+        "begun": len(half),
         "step": min(begun, default=None),
         "furthest": max(begun, default=None),
-        "of": max((steps[spec] for spec, _ in half), default=None),
+        "of": max((specs[spec]["steps"] for spec, _ in half), default=None),
         "seconds_left": max(left) if left else None,
     }
 

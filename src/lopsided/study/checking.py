@@ -102,10 +102,10 @@ def interim(asked: RecipeRun, store: Store) -> FoundRun | None:
     recipe = replace(asked.recipe, claims=[], shown=None)
     members = {(spec.content_hash(), seed) for spec in asked.arms.values() for seed in range(asked.seeds)}
     complete = members & set(store.complete())
-    begun = (members & set(store.survey().half_done)) - complete
+    begun = sum((arm.spec.content_hash(), seed) not in complete for arm in results.arms.values() for seed in arm.seeds)
     missing = {spec for spec, _ in members - complete}
     arms = sum(spec.content_hash() not in missing for spec in asked.arms.values())
-    half = f", {len(begun)} are half done" if begun else ""
+    half = f", {begun} that are half done are shown" if begun else ""
     said = f"{arms} of {len(asked.arms)} arms, {len(complete)} of {len(members)} members are complete{half}"
     said = f"Interim report: {said}. Claims are decided at the end."
     return FoundRun(replace(asked, recipe=recipe), results, [], interim=said)
