@@ -68,9 +68,11 @@ VARIANTS = {
     ],
 }
 LONG = "arithmetic", "multi-hop-qa", "grade-school-math"
-"""Tasks whose samplers take seconds to compile: of them one variant is for `make test`."""
+"""Tasks whose samplers take seconds to compile: of them one variant is for `make test`, of the last none."""
 CASES = [
-    pytest.param(cls(**variant), id=f"{name}-{i}", marks=[pytest.mark.slow] * (name in LONG and i > 0))
+    pytest.param(
+        cls(**variant), id=f"{name}-{i}", marks=[pytest.mark.slow] * (name in LONG and (i > 0 or name == LONG[-1]))
+    )
     for name, cls in [(n, c) for n, c in registered("task").items() if c.__module__ != "tests.scratch"]
     for i, variant in enumerate(VARIANTS.get(name, [{}]))
 ]

@@ -69,6 +69,7 @@ def test_few_parts_at_a_time_and_no_row_twice(mirrored, monkeypatch):
     assert {seed for spec, seed, whole in mirror.members() if spec == SPEC.content_hash() and whole} == set(range(9))
 
 
+@pytest.mark.slow
 def test_merged_parts_replace_those_that_they_were_made_of(mirrored):
     store, mirror = mirrored
     lop.run({"plain": SPEC}, seeds=range(5, 9), out=store)
@@ -84,6 +85,7 @@ def test_merged_parts_replace_those_that_they_were_made_of(mirrored):
     assert mirror.copied[0] == len(store.as_of_now().parts())
 
 
+@pytest.mark.slow
 def test_an_unfinished_job_is_there_but_not_complete(mirrored):
     store, mirror = mirrored
     for part in store.as_of_now().parts():  # what is left when the last part of a job is not there yet
@@ -94,6 +96,7 @@ def test_an_unfinished_job_is_there_but_not_complete(mirrored):
     assert not mirror.rows([SPEC.content_hash()], "test/loss")
 
 
+@pytest.mark.slow
 def test_what_nobody_has_is_empty(mirrored):
     _, mirror = mirrored
     assert mirror.metrics(["0" * 16]) == []

@@ -156,6 +156,7 @@ def test_evaluations_further_apart_than_a_tenth_are_said():
     assert "17% of the time to learn apart" in coarse_text(replace(claim, coarseness=0.167))
 
 
+@pytest.mark.slow
 def test_a_run_says_that_its_evaluations_lie_too_far_apart(tmp_path, capsys):
     """`lop.run` and a run of a spec said nothing where every member learned by the first evaluation."""
     often = spec(0.5).replace({"evaluation.every": 2})

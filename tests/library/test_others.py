@@ -59,6 +59,7 @@ def test_their_arms_are_named_by_what_differs(root, capsys):
     ]
 
 
+@pytest.mark.slow
 def test_arms_of_a_recorded_run_are_not_among_them(root):
     store = Store(root)
     prepare("set-size", "smoke", None, ()).train(store)

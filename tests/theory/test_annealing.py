@@ -58,6 +58,7 @@ def test_with_one_heavy_skill_time_is_proportional_to_the_number_of_others(k):
     assert ((slopes > 0.93) & (slopes < 1.05)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "best"), [(2, 0.30), (4, 0.61), (6, 0.73)])
 def test_all_but_one_kth_costs_less_than_a_fifth_more_than_the_best_share(k, best):
     """It is the best one of an instant; the others help each other as they are learned, and then less would do."""
@@ -94,6 +95,7 @@ def test_several_heavy_skills_take_the_time_of_the_equations(k, mass, heavy):
     assert heavy_time(64, mass, k, 0.5, heavy) == pytest.approx(measured, rel=0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 4, 6])
 def test_one_heavy_skill_is_the_best_number(k):
     """At its best share: several have to escape as under a uniform law of their own."""

@@ -183,6 +183,7 @@ def test_the_loss_stands_still_at_three_points_only(d, k, alpha, seed):
     assert any(near) or np.abs(found.x).max() < 0.2
 
 
+@pytest.mark.slow
 def test_sampled_gradient_descent_approaches_population_as_the_batch_grows():
     """The engine's k-composition run against the exact population trajectory: the gap shrinks like batch^-1/2."""
     from lopsided.core.engine import Member

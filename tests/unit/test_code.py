@@ -251,6 +251,7 @@ PLAIN = {
 CHANGES = [{key: "7"} for key in PLAIN if key != "docstring"]
 
 
+@pytest.mark.slow
 def test_a_notebook_s_globals_helpers_constants_and_defaults_count():
     """Classes without a file, all in one process; the hash seed of another process changes nothing."""
     sources = [NOTEBOOK.format(**PLAIN | each) for each in ({}, {"docstring": "'''Other.'''"}, *CHANGES)]

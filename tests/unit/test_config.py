@@ -100,6 +100,7 @@ def test_moving_distribution_needs_fresh_samples(tracking):
         tracking(plan={"name": "fixed", "size": 100, "batch": 16})
 
 
+@pytest.mark.slow
 @given(
     key=st.sampled_from(["task", "model", "plan", "optimizer", "steps", "loss", "evaluation", "skills", "probes"]),
     value=st.recursive(

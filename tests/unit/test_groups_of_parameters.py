@@ -28,6 +28,7 @@ def start_of(spec, seed=3):
     return jax.tree.map(lambda x: np.asarray(x)[0], ensemble.state.params)
 
 
+@pytest.mark.slow
 def test_initial_scale_multiplies_weights_and_biases_of_the_group(parity):
     plain = start_of(parity())
     scaled = start_of(parity(groups=[{"match": FIRST, "init": 0.25}]))
@@ -36,6 +37,7 @@ def test_initial_scale_multiplies_weights_and_biases_of_the_group(parity):
     np.testing.assert_array_equal(scaled.layers[1].weight, plain.layers[1].weight)
 
 
+@pytest.mark.slow
 def test_factors_of_several_groups_multiply(parity):
     groups = [{"match": "layers.*", "init": 2.0}, {"match": "*.weight", "init": 3.0}]
     plain, scaled = start_of(parity()), start_of(parity(groups=groups))
@@ -43,6 +45,7 @@ def test_factors_of_several_groups_multiply(parity):
     np.testing.assert_allclose(scaled.layers[0].bias, 2 * plain.layers[0].bias, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_rate_zero_freezes(parity):
     spec = parity(groups=[{"match": LAST, "lr": 0.0}])
     before, after = start_of(spec), params_after(spec)
@@ -50,6 +53,7 @@ def test_rate_zero_freezes(parity):
     assert (before.layers[0].weight != after.layers[0].weight).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("optimizer", [{"name": "sgd", "lr": 0.5}, {"name": "adamw", "lr": 0.01}])
 def test_rates_multiply_updates(parity, optimizer):
     one = {"steps": 1, "evaluation": {"every": 1, "samples": 16}, "optimizer": optimizer}
@@ -60,12 +64,14 @@ def test_rates_multiply_updates(parity, optimizer):
     np.testing.assert_array_equal(plain.layers[1].weight, fast.layers[1].weight)
 
 
+@pytest.mark.slow
 def test_one_rate_for_all_is_the_plain_rate(parity):
     plain = params_after(parity(optimizer={"name": "sgd", "lr": 0.5}))
     grouped = params_after(parity(optimizer={"name": "sgd", "lr": 0.125}, groups=[{"match": "*", "lr": 4.0}]))
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6), plain, grouped)
 
 
+@pytest.mark.slow
 def test_factors_are_traced_and_patterns_are_not(parity):
     a, b, c = (parity(groups=[{"match": m, "lr": r}]) for m, r in ((FIRST, 1.0), (FIRST, 7.0), (LAST, 1.0)))
     assert program_key(a) == program_key(b) != program_key(c)
@@ -75,17 +81,20 @@ def test_factors_are_traced_and_patterns_are_not(parity):
     np.testing.assert_allclose(together.state.params.layers[0].weight[1], alone.layers[0].weight, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_no_groups_change_no_hash_and_no_number(parity):
     assert parity().content_hash() == parity(groups=[]).content_hash()
     assert parity().content_hash() != parity(groups=[{"match": FIRST}]).content_hash()
     jax.tree.map(np.testing.assert_array_equal, params_after(parity()), params_after(parity(groups=[{"match": FIRST}])))
 
 
+@pytest.mark.slow
 def test_a_pattern_without_a_parameter_names_the_parameters(parity):
     with pytest.raises(InputError, match=r"'layer\.0' matches no parameter; there are layers\.0\.weight"):
         parity(groups=[{"match": "layer.0"}])
 
 
+@pytest.mark.slow
 def test_groups_need_an_engine_and_an_optimizer_that_know_them(parity):
     with pytest.raises(InputError, match="one learning rate"):
         parity(optimizer={"name": "spherical-sgd", "lr": 0.1}, groups=[{"match": FIRST, "lr": 2.0}])
@@ -140,6 +149,7 @@ def test_coordinate_check(parity, adaptive):
     assert abs(slopes("standard")[0]) > 0.25
 
 
+@pytest.mark.slow
 def test_mup_starts_with_small_outputs():
     inputs, outputs = Vector(8), Scalar(signs=True)
     for width in (16, 64):

@@ -41,6 +41,7 @@ def trained(spec, **execution):
     return made.program.holds, rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "ways",
     [{}, *(pytest.param(ways, marks=pytest.mark.slow) for ways in ({"micro_batch": 64}, {"batch_devices": 2}))],
@@ -65,6 +66,7 @@ def test_held_samples_are_those_drawn_in_every_step(parity, limit, plan, ways, u
         np.testing.assert_allclose(a, b, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_large_sets_and_labels_of_every_step_are_drawn_anew(parity, limit):
     def holds(plan):
         return SampledProgram.of(parity(plan=plan, **SIX), Execution()).holds
@@ -77,6 +79,7 @@ def test_large_sets_and_labels_of_every_step_are_drawn_anew(parity, limit):
     assert not holds(WHOLE)
 
 
+@pytest.mark.slow
 def test_held_samples_count_as_memory(parity):
     made = SampledProgram.of(parity(plan=WHOLE, **SIX), Execution())
     sample = made.held_bytes // 200
@@ -87,6 +90,7 @@ def test_held_samples_count_as_memory(parity):
     assert more == 2 * (made.block_bytes - small.block_bytes + 100 * sample)
 
 
+@pytest.mark.slow
 def test_places_that_fill_the_last_piece_count_as_memory(parity):
     sample = SampledProgram.of(parity(plan=WHOLE, **SIX), Execution()).held_bytes // 200
     in_pieces = SampledProgram.of(parity(plan=WHOLE, **SIX), Execution(micro_batch=64))
@@ -95,6 +99,7 @@ def test_places_that_fill_the_last_piece_count_as_memory(parity):
     assert shared.held_bytes == 2 * 64 * sample
 
 
+@pytest.mark.slow
 def test_a_plan_that_draws_otherwise_does_not_inherit_the_word():
     class Turned(FullBatch):
         name: Literal["turned"] = "turned"
@@ -110,6 +115,7 @@ def test_a_plan_that_draws_otherwise_does_not_inherit_the_word():
     assert not same_draws(Turned(size=4))
 
 
+@pytest.mark.slow
 def test_plans_that_say_so_draw_the_same_in_every_step():
     """Over all plans that ship; each has an example here."""
     examples = {"full-batch": WHOLE, "full-batch-phases": GROWING}
@@ -124,6 +130,7 @@ def test_plans_that_say_so_draw_the_same_in_every_step():
             assert draw.level is None
 
 
+@pytest.mark.slow
 def test_a_held_set_is_streamed_from_two_pieces_on():
     size, activations = 2048, 639
     assert memory.micro_batch(size, activations) == size

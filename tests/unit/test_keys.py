@@ -50,6 +50,7 @@ def test_seed_rides_inside_a_program():
         assert (traced == jax.random.key_data(stream(seed, "a"))).all()
 
 
+@pytest.mark.slow
 @given(st.integers(1, 2**31 - 1), st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=20))
 def test_below_is_the_high_word(size, bits):
     ours = below(jnp.array(bits, jnp.uint32), size)
@@ -70,6 +71,7 @@ SHUFFLE = jax.jit(
 )
 
 
+@pytest.mark.slow
 def test_shuffled_mixes():
     """Over many keys, every place receives every element about equally often (chi-square)."""
     from scipy.stats import chisquare
@@ -85,6 +87,7 @@ def test_unit_is_below_one():
     assert float(unit(jnp.array([2**32 - 1], jnp.uint32))[0]) < 1.0
 
 
+@pytest.mark.slow
 def test_normal_numbers_are_the_quantiles_of_their_words():
     bits = np.linspace(0, 2**32 - 1, 100_001).astype(np.uint32)
     u = ((bits >> 9) + 0.5) / 2**23

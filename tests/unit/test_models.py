@@ -94,6 +94,7 @@ def test_heads_must_divide_width():
 ALL_PARTS = {"positions": "rope", "kv_heads": 2, "head_width": 6, "qk_norm": True, "mlp": "swiglu", "norm": "rms"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [

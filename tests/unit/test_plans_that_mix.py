@@ -28,6 +28,7 @@ KEY = stream(3, "plan")
 # ---------------------------------------------------------------- phases by epochs
 
 
+@pytest.mark.slow
 def test_the_papers_schedules_fill_an_online_run_exactly():
     """Paper C, B.1: fractions times epochs of parity and of modular addition add up to one online run."""
     for shares, epochs in (
@@ -40,6 +41,7 @@ def test_the_papers_schedules_fill_an_online_run_exactly():
         assert [p.size for p in plan.phases] == [round(s * 3_200_000) for s in shares]
 
 
+@pytest.mark.slow
 def test_epochs_become_steps_and_the_last_phase_takes_what_is_left():
     plan = Phases(batch=8, phases=[{"size": 40, "epochs": 3}, {"share": 0.5}], online_steps=100)
     assert [(p.size, p.steps) for p in plan.phases] == [(40, 15), (400, 85)]
@@ -48,6 +50,7 @@ def test_epochs_become_steps_and_the_last_phase_takes_what_is_left():
     assert plan.content_hash() == written.content_hash()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("phases", "online", "match"),
     [
@@ -68,6 +71,7 @@ def test_impossible_epochs_are_refused(phases, online, match):
 # ---------------------------------------------------------------- two-set
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.sampled_from([1, 5, 64]), st.sampled_from([0.0, 0.3, 1.0]))
 def test_two_set_mixes_as_declared(size, repeated):
@@ -80,6 +84,7 @@ def test_two_set_mixes_as_declared(size, repeated):
     assert plan.distinct(50) == pytest.approx(len(np.unique(drawn)), abs=150)
 
 
+@pytest.mark.slow
 def test_two_sets_fresh_samples_stay_outside():
     with pytest.raises(InputError, match="2\\^32"):
         TwoSet(size=2**31 - 1, batch=2**16).check_steps(2**16)
@@ -123,6 +128,7 @@ def test_each_group_gets_the_gradient_of_its_own_stream():
     assert not np.array_equal(main.layers[0].weight, other.layers[0].weight)
 
 
+@pytest.mark.slow
 def test_streams_of_groups_take_the_tasks_own_samples():
     plan = {"name": "by-group", "plan": ONLINE, "others": [{"match": "layers.0.*", "plan": ONLINE}]}
     for change in ({"biased_by": 8}, {"remove": "repeats"}, {"remove": "balanced-inputs"}):
@@ -133,6 +139,7 @@ def test_streams_of_groups_take_the_tasks_own_samples():
         spec(mixed, task={"name": "single-index", "d": 4}, loss="square", training_set={"remove": "whitened"})
 
 
+@pytest.mark.slow
 def test_by_group_counts_every_stream():
     plan = ByGroup(plan=FIXED, others=[{"match": "*", "plan": ONLINE}])
     assert plan.seen(10) == 80
@@ -140,6 +147,7 @@ def test_by_group_counts_every_stream():
     assert Online(batch=4).distinct(10) == 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("others", "match"),
     [
@@ -167,12 +175,14 @@ def walk(plan, accuracies):
     return phases, memory
 
 
+@pytest.mark.slow
 def test_a_learned_epoch_or_many_epochs_end_a_phase():
     plan = AutoSchedule(batch=4, first=8, last=8, phases=3, accuracy=0.75, epochs=3)  # an epoch is two steps
     assert walk(plan, [1, 0.5, 1, 0.4, 0, 0, 0, 0])[0] == [0, 1, 1, 1, 1, 1, 1, 2]
     assert walk(plan, [1] * 8)[0] == [0, 1, 1, 2, 2, 2, 2, 2]  # stays in the last
 
 
+@pytest.mark.slow
 def test_sizes_are_the_papers():
     plan = AutoSchedule(batch=32, online_steps=10_000)
     assert plan.sizes()[0] == 1000
@@ -200,6 +210,7 @@ def test_distinct_samples_are_the_members_own():
     assert float(told["plan/phase"]) == 2
 
 
+@pytest.mark.slow
 def test_members_of_an_ensemble_advance_separately_and_rows_say_so():
     """Members with different rates learn at different times; each is where it would be on its own."""
     plan = {"name": "auto-schedule", "batch": 8, "first": 8, "last": 64, "phases": 4, "accuracy": 0.9, "epochs": 20}
@@ -217,6 +228,7 @@ def test_members_of_an_ensemble_advance_separately_and_rows_say_so():
     assert np.isnan(AutoSchedule.parse(plan).distinct(60))
 
 
+@pytest.mark.slow
 def test_stored_arms_have_the_members_mean_count(tmp_path):
     plan = {"name": "auto-schedule", "batch": 8, "first": 8, "last": 64, "phases": 3, "epochs": 2}
     early = {"metric": "test/accuracy", "at_least": 0.9}
@@ -230,6 +242,7 @@ def test_stored_arms_have_the_members_mean_count(tmp_path):
         assert arm.distinct[0] > 4
 
 
+@pytest.mark.slow
 def test_a_diverged_member_still_counts():
     plan = {"name": "auto-schedule", "batch": 8, "first": 8, "last": 64}
     huge = spec(plan, loss="square", optimizer={"name": "sgd", "lr": 1e6})
@@ -239,6 +252,7 @@ def test_a_diverged_member_still_counts():
     assert np.isnan(last.metrics["test/loss"]).all()
 
 
+@pytest.mark.slow
 def test_never_is_a_number_of_epochs():
     """A million epochs of 3,000 steps are more steps than an int32 counts."""
     plan = AutoSchedule(batch=1, first=3000, last=3000, epochs=10**6)
@@ -248,6 +262,7 @@ def test_never_is_a_number_of_epochs():
     assert float(AutoSchedule(batch=64, first=10, last=20).metrics(long)["plan/distinct"]) == pytest.approx(20)
 
 
+@pytest.mark.slow
 def test_auto_schedule_needs_right_and_wrong_answers():
     with pytest.raises(InputError, match="right or wrong"):
         spec(
@@ -257,6 +272,7 @@ def test_auto_schedule_needs_right_and_wrong_answers():
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wrong",
     [

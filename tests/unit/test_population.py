@@ -83,6 +83,7 @@ def test_value_and_gradient_equal_autograd(links):
             np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_gradient_equals_finite_differences_through_the_student():
     """Through norms and unit vectors, all the way to the weights."""
     spec = teacher_student()

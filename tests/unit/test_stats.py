@@ -94,6 +94,7 @@ def test_same_distribution_is_decided_at_most_one_time_in_twenty(n, budget):
     assert sum(v in ("holds", "contradicted") for v in verdicts) <= AT_MOST
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [4, 8])
 def test_same_distribution_of_values_is_decided_at_most_one_time_in_twenty(n):
     rng = np.random.default_rng(n)

@@ -187,6 +187,7 @@ def test_divergence_is_in_the_rows_and_counts_as_not_learned(parity, tmp_path):
         assert con.execute("SELECT count(*) FROM rows WHERE diverged AND value IS NULL").fetchone()[0] > 0
 
 
+@pytest.mark.slow
 def test_the_size_of_jobs_changes_no_result(parity, tmp_path):
     spec = parity()
     run([spec], 6, Store(tmp_path / "whole"))
