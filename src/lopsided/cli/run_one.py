@@ -133,8 +133,8 @@ def _say_mixed(found: FoundRun, store: Store) -> None:
 
 
 def _say_coarse(found: FoundRun) -> None:
-    """Say on stderr if evaluations lie too far apart to know times to learn, where no claim says so. The smoke scale of
-    this package's recipes is too coarse for everything, and known to be."""
+    """Warn on stderr if an arm is evaluated too rarely to know when it learned, unless a claim says so. At smoke scale
+    every recipe of this package is evaluated too rarely, so that nothing is said there."""
     from lopsided.report.words import coarse_text
     from lopsided.results.grid import grid_text
 

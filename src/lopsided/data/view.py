@@ -141,7 +141,7 @@ class Passes:
                 warnings.warn(
                     "view: begun again and again, and left before half of it was read: each time the same samples "
                     "come, and annealing begins anew. One iterator (`iter(loader)`) for all epochs goes on",
-                    stacklevel=4,
+                    stacklevel=3,  # whoever reads the view
                 )
             looks, depth = looks + depth, 0
         through = through or (beyond > 0 and far)
@@ -161,7 +161,8 @@ class Passes:
 
 RECORD = struct.Struct("qqqq?")
 LOOK = 10
-"""A look at the data reads less than a tenth of a run."""
+"""A look at the data reads less than a tenth of a run. (Chosen, as `LOOKS` is, and not measured: both decide about a
+warning only.)"""
 LOOKS = 4
 """Times that somebody may look at the data without a word. Who read more than a look needs, and began again, counts
 twice."""

@@ -32,8 +32,8 @@ def grid_text(arms: Iterable[Arm], metric: str = "test/accuracy", goal: float = 
 
 
 def _apart(arm: Arm, metric: str, goal: float) -> float:
-    """How far apart evaluations lie, as a share of the time to learn: 0 where nobody learned, infinite where members
-    learned at the last evaluation alone."""
+    """Steps between evaluations divided by steps to learn (median over the members that learned); 0 if none did, or
+    infinity if some reached the goal, but only at the last evaluation."""
     if (until := arm.spec.until) is not None:
         metric, goal = until.metric, until.at_least if until.at_least is not None else until.at_most or 0.0
     if metric not in arm.values or not np.isfinite(goal):

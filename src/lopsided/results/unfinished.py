@@ -43,27 +43,29 @@ def so_far(
 def _furthest(rows: Mapping[str, np.ndarray], spec: Spec) -> tuple[Sequence[int], int]:
     """Seeds of the members that came furthest, and the step up to which all of them were evaluated.
 
-    Where members leave (`until`), others take their places, in order. Whoever began no later than the furthest of
-    those that still train is shown: that choice does not look at what became of a member. Members that left alone
-    would be the quickest ones.
+    With `until`, members leave a job when they have learned, and waiting members take their places, in the order of
+    their seeds. The seeds kept are those up to the one that has trained longest and still trains, whether they left or
+    not. Members that have left, taken alone, would be the quickest ones.
     """
-    members = np.unique(np.asarray(rows["seed"]))
-    last = np.array([np.asarray(rows["step"])[np.asarray(rows["seed"]) == seed].max() for seed in members])
-    trains = np.array([not _left(rows, int(seed), int(step), spec) for seed, step in zip(members, last, strict=True)])
+    members, place = np.unique(np.asarray(rows["seed"]), return_inverse=True)
+    last = np.zeros(len(members), int)
+    np.maximum.at(last, place, np.asarray(rows["step"]))
+    trains = ~_left(rows, place, last, spec)
     if not trains.any():
-        return tuple(members.tolist()), spec.steps
+        return members.tolist(), spec.steps
     furthest = np.flatnonzero(trains & (last == last[trains].max()))[-1] + 1
-    step = last[:furthest][trains[:furthest]].min()
-    return tuple(members[:furthest].tolist()), int(step)
+    return members[:furthest].tolist(), int(last[:furthest][trains[:furthest]].min())
 
 
-def _left(rows: Mapping[str, np.ndarray], seed: int, last: int, spec: Spec) -> bool:
-    """Whether a member is done: at its last step, diverged, or good enough at two evaluations in a row."""
-    its = np.asarray(rows["seed"]) == seed
-    if last == spec.steps or spec.until is None:
-        return last == spec.steps
-    if np.asarray(rows["diverged"])[its].any():
-        return True
-    values = np.ma.filled(np.ma.asarray(rows["value"], dtype=np.float64), np.nan)
-    values = values[its & (np.asarray(rows["metric"]) == spec.until.metric)]
-    return len(values) > 1 and bool(spec.until.reached(values[-2:]).all())
+def _left(rows: Mapping[str, np.ndarray], place: np.ndarray, last: np.ndarray, spec: Spec) -> np.ndarray:
+    """(M,) whether each member is done: at its last step, diverged, or good enough at two evaluations in a row.
+    `place` is the member of each row, `last` the step of each member's last row."""
+    left = last == spec.steps
+    if spec.until is None:
+        return left
+    np.logical_or.at(left, place, np.asarray(rows["diverged"]))
+    own = np.flatnonzero(np.asarray(rows["metric"]) == spec.until.metric)  # ordered by seed, then by step
+    values = np.ma.filled(np.ma.asarray(rows["value"], dtype=np.float64), np.nan)[own]
+    good, member = spec.until.reached(values), place[own]
+    left[member[1:][good[1:] & good[:-1] & (member[1:] == member[:-1])]] = True
+    return left

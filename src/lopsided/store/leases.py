@@ -255,7 +255,8 @@ class Holder:
         self._thread.start()
 
     def begin(self, step: int) -> None:
-        """Say at once at which step a job goes on: until it has compiled, `status` had it at step 0."""
+        """Write the step at which a job is resumed into its lease, without waiting for the next beat: compiling may
+        take minutes, and `status` would show step 0 meanwhile."""
         self.report(step, None)
         self._write()
 

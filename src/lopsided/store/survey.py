@@ -54,7 +54,7 @@ class Survey:
 
     @cached_property
     def jobs_begun(self) -> dict[MemberId, str]:
-        """The job of each member of an unfinished job."""
+        """Name of the job that trains a member, for every member of a job that is not finished."""
         return {member: part.job for member, part in self._unfinished.items()}
 
     @cached_property

@@ -95,7 +95,8 @@ def found_in(asked: RecipeRun, store: Store) -> FoundRun:
 
 
 def interim(asked: RecipeRun, store: Store) -> FoundRun | None:
-    """What an unfinished run has: arms as far as their members have come, without claims; None if there is nothing."""
+    """The part of an unfinished run that a report can show: every arm up to the step to which its members were
+    evaluated, without claims. None if nothing was evaluated."""
     results = so_far(store, asked.recipe.name, asked.scale, asked.arms, asked.seeds, asked.planned)
     if results is None:
         return None
