@@ -256,4 +256,4 @@ def test_a_run_of_which_nothing_is_committed_is_said_to_be_left_out(tmp_path, ca
     done.train(Store(tmp_path))
     replace(done, arms={"one": spec(0.3)}, overrides=("optimizer.lr=0.3",)).note(Store(tmp_path))
     report(tmp_path, output=tmp_path / "all.html")
-    assert "own, lr=0.3: left out (nothing of it is committed yet" in capsys.readouterr().err
+    assert "own, lr=0.3: left out (no evaluation of it is committed yet" in capsys.readouterr().err

@@ -132,7 +132,7 @@ def report(
         )
     for found in runs:
         if found.shown is None:
-            tell(f"{found.run.title}: left out (nothing of it is committed yet; the same command goes on)")
+            tell(f"{found.run.title}: left out (no evaluation of it is committed yet; the same command goes on)")
     print(write_report(store, runs, page, titles(known)))
     if others := members(store, members_of(store, known)).get(OTHERS):
         tell(f"{len(others)} {WHOSE} are not on the page; lop.load(FOLDER, recipe={OTHERS!r}) has them")
