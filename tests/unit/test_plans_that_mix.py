@@ -135,7 +135,7 @@ def test_streams_of_groups_take_the_tasks_own_samples():
         with pytest.raises(InputError, match="training_set"):
             spec(plan, training_set=change)
     mixed = {"name": "two-set", "size": 40, "batch": 4}
-    with pytest.raises(InputError, match="one fixed set"):
+    with pytest.raises(InputError, match="fixed sets"):
         spec(mixed, task={"name": "single-index", "d": 4}, loss="square", training_set={"remove": "whitened"})
 
 

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import lopsided as lop
 from lopsided.core.errors import InputError
 from lopsided.core.keys import stream
 from lopsided.core.registry import registered
@@ -25,13 +26,13 @@ SIM = {
 }
 
 
-def samples(spec, n, seed=3, random=None):
+def samples(spec, n, seed=3, random=None, subset=None):
     words = jnp.array([seed, 0], jnp.uint32)
 
     @jax.jit
     def draw():
         member = context_of(BoundMember(spec, law_of(spec), words))
-        one = lambda i: training_sample(member, i, None, None, random)
+        one = lambda i: training_sample(member, i, None, None, random, subset)
         return jax.vmap(one)(jnp.arange(n, dtype=jnp.uint32))
 
     return draw(), latent_of(spec.task, stream(seed, "world"))
@@ -67,6 +68,41 @@ def test_whitened_inputs_have_covariance_one():
         np.testing.assert_allclose(spec.task.oracle(a, latent), b, rtol=1e-3, atol=1e-3)
     plain, _ = samples(Spec.parse(SIM), 512)
     assert np.abs(np.asarray(plain.inputs).mean(0)).max() > 1e-2
+
+
+PHASES = [{"steps": 2, "size": 256}, {"steps": 2, "size": 512}]
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [{"name": "full-batch-phases", "phases": PHASES}, {"name": "phases", "batch": 8, "phases": PHASES}],
+    ids=lambda plan: plan["name"],
+)
+def test_each_phase_is_whitened_by_its_own_set(plan):
+    spec = Spec.parse({**SIM, "training_set": {"remove": "whitened"}, "plan": plan})
+    draws = [spec.plan.draw(stream(jnp.array([3, 0], jnp.uint32), "plan"), step) for step in range(4)]
+    assert [int(draw.subset) for draw in draws] == [0, 0, 1, 1]
+    for subset, size in enumerate((256, 512)):
+        x = np.asarray(samples(spec, size, subset=jnp.int32(subset))[0].inputs, np.float64)
+        np.testing.assert_allclose(x.mean(0), 0, atol=1e-5)
+        np.testing.assert_allclose(x.T @ x / size, np.eye(12), atol=1e-4)
+
+
+def test_training_takes_each_phase_s_own_moments(tmp_path):
+    """At a rate that moves nothing, the losses of two phases are those of either set alone."""
+    plans = {
+        "both": {"name": "full-batch-phases", "phases": PHASES},
+        "first": {"name": "full-batch", "size": 256},
+        "second": {"name": "full-batch", "size": 512},
+    }
+    still = {**SIM, "optimizer": {"name": "sgd", "lr": 1e-12}, "training_set": {"remove": "whitened"}}
+    specs = {name: Spec.parse({**still, "plan": plan}) for name, plan in plans.items()}
+    arms = lop.run(specs, seeds=2, out=tmp_path).arms
+    both, first, second = (arms[name].values["train/loss"] for name in plans)
+    at = {step: place for place, step in enumerate(arms["both"].steps)}
+    np.testing.assert_allclose(both[:, at[2]], first[:, at[2]], rtol=1e-5)
+    np.testing.assert_allclose(both[:, at[4]], second[:, at[4]], rtol=1e-5)
+    assert (np.abs(first / second - 1)[:, at[4]] > 1e-3).all()
 
 
 def test_the_whole_population_comes_once(parity):
@@ -147,11 +183,13 @@ def test_what_cannot_be_done_is_refused(parity, changes, message):
         parity(**changes)
 
 
-def test_whitening_needs_one_set_larger_than_the_dimension():
+def test_whitening_needs_sets_larger_than_the_dimension():
     small = {**SIM, "training_set": {"remove": "whitened"}, "plan": {"name": "full-batch", "size": 12}}
-    with pytest.raises(InputError, match="more than d = 12"):
-        Spec.parse(small)
-    with pytest.raises(InputError, match="one fixed set"):
+    grows = {"name": "full-batch-phases", "phases": [{"steps": 2, "size": 12}, {"steps": 2, "size": 512}]}
+    for plan in (small["plan"], grows):
+        with pytest.raises(InputError, match="more than d = 12"):
+            Spec.parse({**small, "plan": plan})
+    with pytest.raises(InputError, match="fixed sets"):
         Spec.parse({**small, "plan": {"name": "online", "batch": 4}})
 
 

@@ -25,6 +25,9 @@ class Draw(NamedTuple):
     """How many of the indices count, from the front; None: all of them."""
     random: Bool[Array, ""] | None = None
     """Whether this step's labels are random; None: never."""
+    subset: Int[Array, ""] | None = None
+    """Which of the plan's several fixed sets this step draws from, in the order of `FixedSets.sizes`; None: there is
+    one."""
 
 
 class Plan(Part):

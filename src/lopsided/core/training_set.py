@@ -8,7 +8,7 @@ from pydantic import Field
 
 from lopsided.core.config import TRACED, Config
 from lopsided.core.errors import InputError
-from lopsided.core.plan import FixedSets, SampledPlan, relabels, sizes_of, streams_of
+from lopsided.core.plan import FixedSets, Plan, SampledPlan, relabels, sizes_of, streams_of
 from lopsided.core.task import EditableInputs, RandomLabels, RealInputs, SignInputs, Task
 
 NEEDS: dict[str, type] = {
@@ -33,7 +33,7 @@ class TrainingSet(Config):
     `remove`: "balanced-inputs" makes indices 2i and 2i + 1 a pair x, -x, so that the mean input of any even number of
     samples is exactly 0 (and, where x and -x have the same label, the mean input of each label too); "balanced-labels"
     makes a quadruple of two such pairs with opposite labels, so that the mean label is 0 as well; "whitened" moves and
-    rotates the inputs of a fixed set to mean 0 and covariance I, and labels them afterwards; "repeats" draws inputs
+    rotates the inputs of a fixed set, or of each phase's set, to mean 0 and covariance I, and labels them afterwards; "repeats" draws inputs
     without replacement from a finite space, so that a set as large as the space is the whole population.
     `biased_by`: every coordinate of a fresh stream, or of one fixed set, gets the mean that it has on that many samples
     drawn beforehand, and coordinates are independent given those means.
@@ -61,14 +61,18 @@ class TrainingSet(Config):
                     "(fixed, full-batch)"
                 )
 
+    def differs_by_set(self, plan: Plan) -> bool:
+        """Whether one sample differs between the plan's fixed sets, since each set is whitened by its own moments."""
+        return self.remove == "whitened" and len(sizes_of(plan)) > 1
+
     def _check_removal(self, task: Task, plan: SampledPlan) -> None:
         what, sizes = f"training_set.remove = {self.remove!r}", sizes_of(plan)
         if self.remove == "whitened":
             dimension = getattr(task.inputs, "dimension", 0)
-            if len(sizes) == 1 and sizes[0] <= dimension:
-                raise InputError(f"{what}: takes more than d = {dimension} samples, got {sizes[0]}")
-            if len(sizes) != 1 or not (isinstance(plan, FixedSets) and plan.confined):
-                raise InputError(f"{what}: needs a plan with one fixed set (fixed, full-batch)")
+            if not (isinstance(plan, FixedSets) and plan.confined):
+                raise InputError(f"{what}: needs a plan of fixed sets (fixed, full-batch, or phases of them)")
+            if min(sizes) <= dimension:
+                raise InputError(f"{what}: takes more than d = {dimension} samples, got {min(sizes)}")
         if self.remove == "repeats" and isinstance(task, SignInputs) and task.entropy_bits > LARGEST_SPACE_BITS:
             raise InputError(f"{what}: at most 2^{LARGEST_SPACE_BITS} inputs, here 2^{task.entropy_bits:g}")
         multiple = GROUP.get(self.remove, 1)

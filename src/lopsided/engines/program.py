@@ -234,7 +234,8 @@ class SampledProgram(Program):
     @cached_property
     def _sample_bytes(self) -> int:
         """Bytes of one of the samples that every step draws; 0 where steps draw others, or label them anew."""
-        if not same_draws(_sampled(self._template)):
+        plan = _sampled(self._template)
+        if not same_draws(plan) or self._template.training_set.differs_by_set(plan):
             return 0
 
         def one(traced: TracedMember) -> Batch:
@@ -271,10 +272,10 @@ def training_batch(member: MemberContext, draw: Draw, law: SkillLaw | None, at: 
     index = spread(draw.index if at is None else draw.index[at])
     top = n_levels(member.spec.task) - 1
     if draw.level is None or top == 0:
-        return jax.vmap(lambda i: training_sample(member, i, law, None, draw.random))(index)
+        return jax.vmap(lambda i: training_sample(member, i, law, None, draw.random, draw.subset))(index)
     level = draw.level if at is None else draw.level[at]
     known = jnp.where((level < 0) | (level > top), top, level)
-    return jax.vmap(lambda i, j: training_sample(member, i, law, j, draw.random))(index, known)
+    return jax.vmap(lambda i, j: training_sample(member, i, law, j, draw.random, draw.subset))(index, known)
 
 
 def initial_params(spec: Spec, seed: Any) -> Any:

@@ -37,8 +37,8 @@ PIECE = 1024
 class Change(NamedTuple):
     """What has to be known before one of the samples can be changed."""
 
-    mean: Any = None  # (D,): to take away (whitened), or to put in (biased)
-    rotation: Any = None  # (D, D): inverse of the Cholesky factor of the set's covariance
+    mean: Any = None  # (S, D): to take away from each fixed set (whitened), or (D,): to put in (biased)
+    rotation: Any = None  # (S, D, D): inverse of the Cholesky factor of each set's covariance
     key: Any = None  # stream of the biased coordinates, or two words for the order of all inputs
     labels: Any = None  # stream of random labels
 
@@ -95,18 +95,25 @@ def change_of(spec: Spec, seed: Any, train: Key, latent: Any) -> Change:
         mean, _ = _moments(_editable(spec), stream(seed, "bias"), shape.biased_by, latent)
         return change._replace(mean=mean, key=stream(seed, "biased"))
     if shape.remove == "whitened":
-        mean, second = _moments(_editable(spec), train, sizes_of(spec.plan)[0], latent)
-        return change._replace(mean=mean, rotation=linalg.whitening(second - jnp.outer(mean, mean)))
+        sets = [_moments(_editable(spec), train, size, latent) for size in sizes_of(spec.plan)]
+        rotations = [linalg.whitening(second - jnp.outer(mean, mean)) for mean, second in sets]
+        return change._replace(mean=jnp.stack([mean for mean, _ in sets]), rotation=jnp.stack(rotations))
     if shape.remove == "repeats":
         return change._replace(key=words(stream(seed, "order"), 0))
     return change
 
 
 def training_sample(
-    member: MemberContext, index: Any, law: SkillLaw | None, level: Any = None, random: Any = None
+    member: MemberContext,
+    index: Any,
+    law: SkillLaw | None,
+    level: Any = None,
+    random: Any = None,
+    subset: Any = None,
 ) -> Sample:
-    """The training sample at `index`; its label is random where `random` (() bool, or None for never)."""
-    true = _with_true_label(member, index, law, level)
+    """The training sample at `index`, as `subset` has it (() int, or None for the plan's first set); its label is
+    random where `random` (() bool, or None for never)."""
+    true = _with_true_label(member, index, law, level, 0 if subset is None else subset)
     if random is None:
         return true
     task = cast(RandomLabels, member.spec.task)
@@ -123,7 +130,7 @@ def _editable(spec: Spec) -> EditableInputs:
     return cast(EditableInputs, spec.task)
 
 
-def _with_true_label(member: MemberContext, index: Any, law: SkillLaw | None, level: Any) -> Sample:
+def _with_true_label(member: MemberContext, index: Any, law: SkillLaw | None, level: Any, subset: Any) -> Sample:
     spec, change, train, latent = member.spec, member.change, member.train, member.latent
     remove = spec.training_set.remove
     if spec.training_set.biased_by is None and remove == "none":
@@ -133,7 +140,8 @@ def _with_true_label(member: MemberContext, index: Any, law: SkillLaw | None, le
         x = jnp.where(unit(words(change.key, index, len(change.mean))) < (1 + change.mean) / 2, 1.0, -1.0)
         return task.of_coordinates(x, latent)
     if remove == "whitened":
-        return task.of_coordinates(change.rotation @ (task.coordinates(train, index, latent) - change.mean), latent)
+        centred = task.coordinates(train, index, latent) - change.mean[subset]
+        return task.of_coordinates(change.rotation[subset] @ centred, latent)
     if remove == "repeats":
         space = 2 ** round(task.entropy_bits)
         return task.of_coordinates(task.enumerated(shuffled(change.key, index % space, space)), latent)

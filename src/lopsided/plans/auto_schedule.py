@@ -88,7 +88,7 @@ class AutoSchedule(MiniBatches, FixedSets, Remembers):
 
     def draw(self, key: Key, step: Any, memory: Any = ()) -> Draw:
         size = jnp.array(self.sizes(), jnp.uint32)[memory.phase]
-        return Draw(below(words(key, step, self.batch), size))
+        return Draw(below(words(key, step, self.batch), size), subset=memory.phase)
 
     def update(self, memory: Memory, accuracy: Array) -> Memory:
         epoch = jnp.array([-(-n // self.batch) for n in self.sizes()], jnp.int32)[memory.phase]

@@ -51,7 +51,7 @@ class FullBatchPhases(SampledPlan, FixedSets, MayRelabel, SameDraws):
         now = current(self.phases, step)
         count = jnp.array([p.size for p in self.phases], jnp.int32)[now]
         index = jnp.arange(self.batch_size, dtype=jnp.uint32)
-        return Draw(index)._replace(count=count, random=random_labels(self.phases, now))
+        return Draw(index, count=count, random=random_labels(self.phases, now), subset=now)
 
     def seen(self, steps: int) -> int:
         return sum(done * p.size for done, p in zip(self._done(steps), self.phases, strict=True))

@@ -93,7 +93,7 @@ class Phases(MiniBatches, FixedSets, MayRelabel):
         sizes = jnp.stack([jnp.asarray(p.size, jnp.uint32) for p in self.phases])
         now = current(self.phases, step)
         bits = words(key, step, self.batch)
-        return Draw(below(bits, sizes[now]))._replace(random=random_labels(self.phases, now))
+        return Draw(below(bits, sizes[now]), random=random_labels(self.phases, now), subset=now)
 
     @property
     def relabels(self) -> bool:
