@@ -198,7 +198,7 @@ def test_check_says_how_many_members_can_be_loaded(tmp_path, capsys):
     lop.run(spec(0.25), seeds=2, out=tmp_path)
     with Leases(tmp_path).hold(Leases(tmp_path).take("b" * 16, [(spec(0.25).content_hash(), 7)], 60)):
         check(out=tmp_path)
-    assert "has the 2 of them that are complete" in " ".join(capsys.readouterr().out.split())
+    assert "has the 2 of them that are complete (1 unfinished)" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_file_is_no_folder_and_an_empty_folder_no_recipe(tmp_path):

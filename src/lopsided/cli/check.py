@@ -192,7 +192,8 @@ def _say_others(manifests: Sequence[Manifest], known: set[str], store: Store) ->
         print(f"{made}; `lopsided report` shows the curves")
     if others := members(store, members_of(store, manifests)).get(OTHERS):
         whole = len(set(others) & set(complete))
-        which = "them" if whole == len(others) else f"the {whole} of them that are complete"
+        unfinished = len(others) - whole
+        which = f"the {whole} of them that are complete ({unfinished} unfinished)" if unfinished else "them"
         print(f"{len(others)} {WHOSE}; lop.load(FOLDER, recipe={OTHERS!r}) has {which}")
 
 

@@ -52,12 +52,17 @@ def no_finer_than_seen(found: Decision, within: float, *arms: Times) -> Decision
     return on_a_grid(found, apart)
 
 
+ROUNDING = 1 + 1e-9
+"""Factor by which logarithms and their exponentials may have moved the end of an interval."""
+
+
 def on_a_grid(found: Decision, apart: float) -> Decision:
     """A decision on a ratio of times, with how far apart evaluations lie. That is why it is open if an arm learned by
-    its first evaluation, or if the whole interval lies within two evaluations: no seeds tell these apart."""
+    its first evaluation, or if the whole interval lies within two evaluations, both ends included, since intervals on a
+    grid end on ratios of evaluations: no seeds tell these apart."""
     found = found._replace(coarseness=apart)
     low, high = (end or np.nan for end in found.interval)
-    within = apart >= 1 or (apart > 0 and low > 1 - apart and high < 1 / (1 - apart))
+    within = apart >= 1 or (apart > 0 and low >= (1 - apart) / ROUNDING and high <= ROUNDING / (1 - apart))
     is_open = found.verdict == "inconclusive" and not found.reason and found.effect is not None
     return found._replace(reason="grid") if is_open and within else found
 

@@ -76,6 +76,8 @@ class Manifest(StrictRecord):
     plan: str = ""
     """Digest of what a plan of `--until-decided` has to be made for (`plan_key`); empty in manifests of before
     2026-11-29."""
+    called: str = ""
+    """The run as people call it; empty in older manifests, whose `title` is made of the arms."""
     drawn: bool = False
     """Whether a key drew what was changed (`--neighbours`), and nobody did it by hand."""
     format: Literal[2] = FORMAT
@@ -99,7 +101,7 @@ class Manifest(StrictRecord):
     @property
     def title(self) -> str:
         """The run as people call it: what was changed by hand, not a digest of it."""
-        return title_of(self.recipe, self.scale, self.overrides, (arm.spec for arm in self.arms.values()))
+        return self.called or title_of(self.recipe, self.scale, self.overrides, (arm.spec for arm in self.arms.values()))
 
     def members(self) -> list[MemberId]:
         """Names of all members in the store."""
@@ -134,7 +136,7 @@ def label_of(recipe: str, scale: str, overrides: Sequence[str]) -> str:
 
 def title_of(recipe: str, scale: str, overrides: Sequence[str], specs: Iterable[Mapping[str, Any]]) -> str:
     """Name of a run for people: recipe and scale, and what was changed by hand. `specs` are those of its arms, as
-    JSON: a field whose last word several fields have is named whole."""
+    JSON with all defaults: a field whose last word several fields have is named whole."""
     fields = {field for spec in specs for field in flat(spec)} if overrides else ()
     words = Counter(field.rpartition(".")[2] for field in fields)
     changes = map(change_of, overrides)

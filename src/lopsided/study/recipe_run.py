@@ -151,6 +151,7 @@ class RecipeRun:
             metric=self.recipe.metric,
             threshold=self.recipe.threshold if math.isfinite(self.recipe.goal) else None,
             plan=self.plan_key,
+            called=self.title,
             drawn=self.drawn and (before is None or before.drawn),
         )
         if not self.file:

@@ -1,0 +1,32 @@
+"""What the twenty-fifth newcomer found."""
+
+import pytest
+
+import lopsided as lop
+from lopsided.claims.deciding import reason_of
+from lopsided.cli import main
+from lopsided.stats.bounded import on_a_grid
+from lopsided.stats.verdict import Decision
+
+
+def test_status_and_load_call_a_changed_run_alike(tmp_path, capsys):
+    """`status` said eps=0.0001, which may be the optimiser's or the model's; `lop.load` knew the run by the whole name
+    alone."""
+    changed = ["run", "state-tracking", "--scale", "smoke", "--seeds", "2", "--set", "optimizer.eps=1e-4"]
+    for command in ([*changed, "--out", str(tmp_path)], ["status", str(tmp_path)]):
+        with pytest.raises(SystemExit) as ended:
+            main(command)
+        assert ended.value.code in (0, None)
+    title = "state-tracking-smoke, optimizer.eps=0.0001"
+    assert " ".join(title.split()) in " ".join(capsys.readouterr().out.split())
+    assert lop.load(tmp_path, recipe=title).recipe == "state-tracking"
+
+
+@pytest.mark.parametrize(
+    ("interval", "reason"),
+    [((0.5, 2.0), "grid"), ((0.49999999999999994, 2.0), "grid"), ((0.45, 2.0), "seeds"), ((0.5, 2.2), "seeds")],
+)
+def test_an_interval_that_ends_on_ratios_of_evaluations_is_open_for_the_grid(interval, reason):
+    """ "~401 seeds", where evaluations lay half of the time to learn apart."""
+    few = Decision("within-seed ratio of", "steps", 0.9, interval, "inconclusive", 6, "?", p_value=0.3)
+    assert reason_of(on_a_grid(few, 0.5), at_edge=False) == reason
