@@ -229,7 +229,7 @@ def test_load_names_runs_whose_task_is_not_imported(tmp_path):
     said = json.loads(file.read_text())
     for arm in said["arms"].values():
         arm["spec"]["task"] = {"name": "facts"}
-    (tmp_path / "runs" / "facts-laptop.json").write_text(json.dumps({**said, "recipe": "facts"}))
+    (tmp_path / "runs" / "facts-laptop.json").write_text(json.dumps({**said, "recipe": "facts", "called": ""}))
     with pytest.raises(InputError, match=r"Valid: 'own-laptop' \(once the files .* are imported also 'facts-laptop'\)"):
         lop.load(tmp_path)
 

@@ -14,10 +14,10 @@ LEARNED = 0.6
 """Test loss; answering 0 costs E[y²] / 2 = 3."""
 SIZES = {
     "smoke": {6: (2**6, 2**7), 8: (2**6, 2**7)},
-    "laptop": {20: (2**11, 2**14), 40: (2**12, 2**14)},
-    "paper": {40: (8_000, 64_000), 80: (16_000, 256_000)},
+    "laptop": {20: (2**11, 2**14), 40: (2**12, 2**14), 50: (2**12, 2**14)},
+    "paper": {40: (8_000, 64_000), 50: (8_000, 64_000), 80: (16_000, 256_000)},
 }
-"""By d: N of the first phase, N of the rest. (In d = 80 the paper names no sizes.)"""
+"""By d: N of the first phase, N of the rest. (In d = 50 and d = 80 the paper names no sizes for perceptrons.)"""
 STEPS = {"smoke": (40, 20), "laptop": (800, 100), "paper": (1000, 100)}
 """All, first phase."""
 INDEX_RATES = {"smoke": (0.01, 0.02), "laptop": (0.2, 0.3, 0.4), "paper": (0.1, 0.15, 0.2, 0.3, 0.4)}

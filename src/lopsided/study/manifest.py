@@ -88,9 +88,11 @@ class Manifest(StrictRecord):
 
     @model_validator(mode="after")
     def _can_be_listed(self) -> Manifest:
-        """Readers make lists of all members."""
+        """Readers make lists of all members, and look runs up by what they are called."""
         if len(self.arms) * self.seeds > MOST_MEMBERS:
             raise ValueError(f"{len(self.arms)} arms of {self.seeds} seeds: more than {MOST_MEMBERS:,} members")
+        if self.called and not self.called.startswith(self.recipe):
+            raise ValueError(f"a run of {self.recipe!r} is called {self.called!r}")
         return self
 
     @property
