@@ -67,6 +67,9 @@ def check(*recipes: str, out: Out = OUT, rows: Path | None = None, as_json: Json
     shown = [claims[i] for i in which]
     if shown:
         claim_table(shown, needed=[needed[i] for i in which])
+    for recipe in asked if recipes else ():
+        if not recipe.claims:
+            print(f"{recipe.name} makes no claims; `lopsided report` shows its curves")
     if waiting := len(claims) - len(shown):
         print(f"{waiting} claims of {len(asked) - len(runs)} recipes are not run yet; `lopsided check NAME` shows them")
     say_other_runs(others)

@@ -41,6 +41,11 @@ def find(target: str) -> Recipe:
         raise InputError(f"{target!r} is a folder: give it by --out {target}, and the name of a recipe")
     if Path(target).suffix and Path(target).is_file():
         raise InputError(f"{target!r}: valid is the name of a recipe, a recipe file (.py) or a spec (.json)")
+    recipes, named = registry.registered("recipe"), OF_A_RUN.fullmatch(target)
+    if target not in recipes and named:
+        recipe = target[: named.start(1) - 1]
+        if recipe in recipes:
+            raise InputError(f"{target!r} is the name of a run: give its recipe, {recipe}")
     return registry.lookup("recipe", target)
 
 
