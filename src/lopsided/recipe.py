@@ -40,6 +40,7 @@ from lopsided.results.sweeps import Tuned, best, bests
 from lopsided.stats import decisions
 from lopsided.stats.decisions import FIVE_POINTS
 from lopsided.stats.times import Times
+from lopsided.stats.transitions import evaluations_apart
 from lopsided.stats.verdict import Claim, Decision
 
 Arms = Iterator[ArmSpec]
@@ -103,6 +104,7 @@ __all__ = [
     "chosen_rates",
     "curves",
     "decisions",
+    "evaluations_apart",
     "name_of",
     "over_members",
     "slope_line",

@@ -1,7 +1,7 @@
 """What a claim's test is, as text: a plan that was made before rows were seen tells by it whether the test has changed.
 
 Settings count, with those that a function was made with. The code of a function does not: a better helper is no other
-claim.
+claim. A field that can only leave a verdict open (`ONLY_OPENS` in its metadata) does not either.
 """
 
 from __future__ import annotations
@@ -13,11 +13,15 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
+ONLY_OPENS = "only opens"
+
 
 def as_text(value: Any) -> str:
     """One line that says all settings of a test, the nested ones included."""
     if is_dataclass(value) and not isinstance(value, type):
-        settings = {field.name: getattr(value, field.name) for field in fields(value)}
+        settings = {
+            field.name: getattr(value, field.name) for field in fields(value) if ONLY_OPENS not in field.metadata
+        }
         return f"{type(value).__name__}({_pairs(settings)})"
     if isinstance(value, FunctionType):
         return f"{value.__qualname__}({_pairs(inspect.getclosurevars(value).nonlocals)})"

@@ -17,6 +17,7 @@ from lopsided.core.errors import InputError
 from lopsided.results import sweeps
 from lopsided.results.stored import Results
 from lopsided.results.sweeps import Tuned
+from lopsided.stats.bounded import made_of_times
 from lopsided.stats.decisions import LEVEL
 from lopsided.stats.selection import FOLDS, folds
 from lopsided.stats.verdict import DECIDED, Claim, Decision, Reason, Verdict
@@ -57,6 +58,7 @@ def found_of(recipe: Recipe, statement: Statement, results: Results, level: floa
             f"claim {statement.claim!r}: its test has to return a Decision, as the functions of "
             f"lopsided.stats.decisions do, not {type(found).__name__}"
         )
+    found = made_of_times(found, max((each.apart(results) for each in statement.test.readings), default=0.0))
     if found.verdict not in ("contradicted", "negligible") or not ends:
         return found
     if long_enough(results, ends, papers(recipe), level):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from lopsided.claims.as_text import ONLY_OPENS
 from lopsided.claims.kind import End, Reading
 from lopsided.claims.places import Arms, At, arms_at, best_names, the_arm_at
 from lopsided.results.stored import Axis, Results
@@ -90,11 +91,14 @@ class Final(Reading):
 class Measured(Reading):
     """What a function makes of results: (M,) numbers, `Times`, or a law. `of` are coordinates of the arms that it may
     read; it is given no others. `level_of` names the metric whose level at the end of training it measures, if it does.
+    `grid`, where numbers are made of times: how far apart evaluations lie, as a share of these times (for example by
+    `evaluations_apart`).
     """
 
     function: Callable[[Results], Any]
     of: tuple[At, ...] | At = (EVERY,)
     level_of: str = ""
+    grid: Callable[[Results], float] | None = field(default=None, metadata={ONLY_OPENS: True})
 
     @property
     def places(self) -> tuple[At, ...]:
@@ -106,6 +110,9 @@ class Measured(Reading):
 
     def read(self, results: Results, axis: Axis = "steps") -> Any:
         return self.function(only(results, self.places))
+
+    def apart(self, results: Results) -> float:
+        return self.grid(only(results, self.places)) if self.grid else 0.0
 
 
 def reading(of: At | Reading) -> Reading:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 LONG, FEW = 300, 8
-"""Characters of a choice that a message names in full, and names of one that is longer."""
+"""Characters of a choice that a message names in full; names, at most, of one that is longer."""
 
 
 class InputError(ValueError):
@@ -49,7 +49,16 @@ def unknown(what: str, name: object, valid: Iterable[str]) -> InputError:
     choice = sorted(valid)
     near = difflib.get_close_matches(str(name), choice, n=1, cutoff=0.6)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    said = f" Valid: {', '.join(choice) or 'none'}."
+    plain = not any("," in each for each in choice)
+    shown = choice if plain else [repr(each) for each in choice]  # a name with commas would end at the first of them
+    said = f" Valid: {', '.join(shown) or 'none'}."
     if len(said) > LONG:
-        said = "" if near else f" Valid: {', '.join(choice[:FEW])} and {len(choice) - FEW} more."
+        said = "" if near else f" Valid: {_first_of(shown)}."
     return InputError(f"unknown {what} {str(name)!r}.{hint}{said}")
+
+
+def _first_of(names: Sequence[str]) -> str:
+    """A few names, no more than fit into one line of the terminal or two, and how many more there are."""
+    few = next((n for n in range(FEW, 1, -1) if len(", ".join(names[:n])) <= LONG), 1)
+    left = len(names) - min(few, len(names))
+    return ", ".join(names[:few]) + (f" and {left} more" if left else "")

@@ -33,8 +33,9 @@ class TrainingSet(Config):
     `remove`: "balanced-inputs" makes indices 2i and 2i + 1 a pair x, -x, so that the mean input of any even number of
     samples is exactly 0 (and, where x and -x have the same label, the mean input of each label too); "balanced-labels"
     makes a quadruple of two such pairs with opposite labels, so that the mean label is 0 as well; "whitened" moves and
-    rotates the inputs of a fixed set, or of each phase's set, to mean 0 and covariance I, and labels them afterwards; "repeats" draws inputs
-    without replacement from a finite space, so that a set as large as the space is the whole population.
+    rotates the inputs of a fixed set, or of each phase's set, to mean 0 and covariance I, and labels them afterwards;
+    "repeats" draws inputs without replacement from a finite space, so that a set as large as the space is the whole
+    population.
     `biased_by`: every coordinate of a fresh stream, or of one fixed set, gets the mean that it has on that many samples
     drawn beforehand, and coordinates are independent given those means.
     """

@@ -144,8 +144,10 @@ class Passes:
                     stacklevel=3,  # whoever reads the view
                 )
             looks, depth = looks + depth, 0
+        # A run that goes on in its middle begins there. If its next pass begins at 0, it is told where the first began.
+        begins = first if through and first >= 0 else position if first < 0 else min(first, position)
         through = through or (beyond > 0 and far)
-        self._set(position if first < 0 else min(first, position), passes, looks, max(depth, deep), through)
+        self._set(begins, passes, looks, max(depth, deep), through)
 
     def _set(self, *record: int) -> None:
         """The first position, whole passes, looks so far, how deep the one in hand is (0: a batch, 2: more than a

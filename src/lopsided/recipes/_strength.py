@@ -10,7 +10,7 @@ import scipy
 
 from lopsided.core.spec import Spec
 from lopsided.results.stored import Arm
-from lopsided.stats.transitions import crossing
+from lopsided.stats.transitions import crossing, evaluations_apart
 
 FLOW = {"name": "population", "dynamics": "flow"}
 FAST = {"name": "population", "precision": 32}
@@ -75,6 +75,11 @@ def by_direction(arm: Arm, name: str) -> np.ndarray:
 def learned_at(arm: Arm, level: float = 0.5, name: str = "strength") -> np.ndarray:
     """(M, P) step at which each direction's strength reaches `level` and stays there; NaN: never."""
     return np.stack([crossing(arm.steps, curves, level) for curves in by_direction(arm, name)])
+
+
+def apart(arm: Arm) -> float:
+    """How far apart evaluations lie, as a share of the steps at which directions are learned."""
+    return evaluations_apart(arm.steps, learned_at(arm))
 
 
 def predicted(arm: Arm, name: str = "time") -> np.ndarray:

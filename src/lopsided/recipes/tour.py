@@ -41,7 +41,16 @@ from lopsided.recipe import (
     theory_line,
 )
 from lopsided.recipes._frequency import UNIFORM, annealed, power_law, tracking
-from lopsided.recipes._strength import FLOW, IDEALISED, additive, by_direction, learned_at, predicted, relative_error
+from lopsided.recipes._strength import (
+    FLOW,
+    IDEALISED,
+    additive,
+    apart,
+    by_direction,
+    learned_at,
+    predicted,
+    relative_error,
+)
 from lopsided.theory.scaling import power_law_weights
 
 LAWS = {"uniform skills": UNIFORM, "power law": power_law(1.0), "annealed law": annealed(1.5, 0.0, 0.5)}
@@ -148,6 +157,7 @@ recipe = Recipe(
                 Measured(
                     lambda r: relative_error(learned_at(r[FLOWS]), predicted(r[PREDICTED])),
                     ({"data": FLOWS}, {"data": PREDICTED}),
+                    grid=lambda r: apart(r[FLOWS]),
                 ),
                 0.1,
                 "relative error",
@@ -158,7 +168,7 @@ recipe = Recipe(
             "strength: a feature twice as strong is learned in less than two thirds of the steps",
             Paper("T_p ∝ p"),
             Below(
-                Measured(twice_as_strong, {"data": FLOWS}),
+                Measured(twice_as_strong, {"data": FLOWS}, grid=lambda r: apart(r[FLOWS])),
                 2 / 3,
                 "steps of feature p / steps of feature 2p",
                 ratio=True,

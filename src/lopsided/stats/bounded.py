@@ -67,6 +67,19 @@ def on_a_grid(found: Decision, apart: float) -> Decision:
     return found._replace(reason="grid") if is_open and within else found
 
 
+TENTH = 0.1
+
+
+def made_of_times(found: Decision, apart: float) -> Decision:
+    """A decision on numbers that are made of times, with how far apart evaluations lie. Where that is more than a tenth
+    of these times, the numbers are made of the grid, and no seeds help."""
+    if apart <= TENTH:
+        return found
+    return found._replace(
+        verdict="inconclusive", reason=found.reason or "grid", coarseness=max(found.coarseness, apart)
+    )
+
+
 UNLIKE = 1.5
 """Ratio of the distances of evaluations from which on times are only known to lie between them."""
 

@@ -23,6 +23,17 @@ def crossing(x: np.ndarray, curves: np.ndarray, level: float) -> np.ndarray:
     return found
 
 
+def evaluations_apart(x: np.ndarray, times: np.ndarray) -> float:
+    """How far apart the evaluations `x` (T,) lie around `times` (any shape), as a share of each: the median over those
+    that are known; 1 where they are the first evaluation, 0 where none is known."""
+    known = times[np.isfinite(times) & (times > 0)]
+    if not len(known):
+        return 0.0
+    after = np.clip(np.searchsorted(x, known * (1 - 1e-9)), 0, len(x) - 1)
+    before = np.where(after > 0, x[after - 1], 0)
+    return float(np.median((x[after] - before) / known))
+
+
 def sharpness(x: np.ndarray, curves: np.ndarray) -> np.ndarray:
     """(N,) time from 10 % to 90 % of the final level 1, as a share of the time to 50 %: small is sharp.
 

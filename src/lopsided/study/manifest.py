@@ -103,7 +103,9 @@ class Manifest(StrictRecord):
     @property
     def title(self) -> str:
         """The run as people call it: what was changed by hand, not a digest of it."""
-        return self.called or title_of(self.recipe, self.scale, self.overrides, (arm.spec for arm in self.arms.values()))
+        return self.called or title_of(
+            self.recipe, self.scale, self.overrides, (arm.spec for arm in self.arms.values())
+        )
 
     def members(self) -> list[MemberId]:
         """Names of all members in the store."""
