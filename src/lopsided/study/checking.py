@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from lopsided.claims.recipe import Recipe
@@ -100,7 +100,7 @@ def interim(asked: RecipeRun, store: Store) -> FoundRun | None:
     results = so_far(store, asked.recipe.name, asked.scale, asked.arms, asked.seeds, asked.planned)
     if results is None:
         return None
-    recipe = replace(asked.recipe, claims=[], shown=None)
+    recipe = replace(asked.recipe, claims=[], shown=_with_its_metric(asked.recipe) if asked.recipe.shown else None)
     members = {(spec.content_hash(), seed) for spec in asked.arms.values() for seed in range(asked.seeds)}
     complete = members & set(store.complete())
     begun = sum((arm.spec.content_hash(), seed) not in complete for arm in results.arms.values() for seed in arm.seeds)
@@ -110,6 +110,13 @@ def interim(asked: RecipeRun, store: Store) -> FoundRun | None:
     said = f"{arms} of {len(asked.arms)} arms, {len(complete)} of {len(members)} members are complete{half}"
     said = f"Interim report: {said}. Claims are decided at the end."
     return FoundRun(replace(asked, recipe=recipe), results, [], interim=said)
+
+
+def _with_its_metric(recipe: Recipe) -> Callable[[Results], list[str]]:
+    """Names of the arms that have what the recipe reads first, for one whose own list is of complete arms."""
+    return lambda results: [
+        name for name, arm in results.arms.items() if arm.spec.until is not None or recipe.metric in arm.values
+    ]
 
 
 def claims_of(recipe: Recipe, manifests: Sequence[Manifest], store: Store) -> Checked:

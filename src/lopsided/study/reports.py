@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,18 +27,20 @@ def write_report(store: Store, runs: Sequence[FoundRun], page: Path, names: Mapp
     from lopsided.report.html import Section, write
     from lopsided.report.matplotlib_draw import save
 
-    sections = []
+    sections, begun = [], []
     try:
         for found in runs:
             asked, results = found.run, found.shown
             if results is None:
                 continue
-            figure = plain_curves(asked.title, results) if found.interim else asked.figure(results)
+            figure = plain_curves(asked.title, results, asked.recipe.metric) if found.interim else asked.figure(results)
             # A run's own page has its pictures beside it; a page of several has one folder for all of theirs.
             own = page.parent.name == asked.label
             folder = page.parent if own else page.parent / f"{page.stem}-files" / asked.label
             if folder.is_relative_to(store.root):
                 folder_in(store.root, *folder.relative_to(store.root).parts)
+            if not folder.exists():
+                begun.append(folder)
             folder.mkdir(parents=True, exist_ok=True)
             save(figure, folder / "figure")
             section = Section(
@@ -54,10 +58,22 @@ def write_report(store: Store, runs: Sequence[FoundRun], page: Path, names: Mapp
             )
             sections.append(section)
         return write(sections, page, store.root)
-    except OSError as error:
+    except BaseException as error:
+        _leave_nothing(begun)
+        if not isinstance(error, OSError):
+            raise
         raise InputError(
             f"report {str(page)!r}: cannot be written ({error.strerror or error}); rows are safe"
         ) from None
+
+
+def _leave_nothing(folders: Sequence[Path]) -> None:
+    """Remove folders that were made for a page that could not be written: the next try would take them for
+    somebody's."""
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):  # others have theirs in it
+            folder.parent.rmdir()
 
 
 def made(store: Store, asked: RecipeRun) -> list[dict[str, Any]]:

@@ -70,14 +70,16 @@ def plain_arms(name: str, arms: Mapping[str, Spec], metric: str = "", threshold:
     )
 
 
-def plain_curves(title: str, results: Results) -> Figure:
-    """Test metrics and training loss of every arm, against samples, or steps where none are seen."""
+def plain_curves(title: str, results: Results, metric: str = "") -> Figure:
+    """Test metrics and training loss (and `metric`, what a recipe reads first) of every arm that has them, against
+    samples, or steps where none are seen."""
     from lopsided.figures.panels import Figure, curves
 
     arms = list(results.arms.values())
     axis = "samples" if all(arm.samples[-1] for arm in arms) else "steps"
-    found = [m for m in ("test/accuracy", "test/loss", "train/loss") if all(m in arm.values for arm in arms)]
-    return Figure(title, [curves(results, m, axis, m) for m in found])
+    metrics = dict.fromkeys([metric, "test/accuracy", "test/loss", "train/loss"])
+    having = {m: [arm.name for arm in arms if m in arm.values] for m in metrics}
+    return Figure(title, [curves(results, m, axis, m, arms=names) for m, names in having.items() if names])
 
 
 def _from_json(path: Path) -> Recipe:
