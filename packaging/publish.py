@@ -151,10 +151,11 @@ def rewrite(page: Path, claims: Mapping[str, tuple[Sequence[Mapping[str, Any]], 
             for old, new in in_both(before, after)
             if write(old) == " ".join(said.split())
         }
-        if len(meant) == 1:
-            text = text.replace(said, meant.pop())
-        elif meant:
-            print(f"{page.name}: {said} was of several claims, now {', '.join(map(str, meant))}")
+        (only, *others) = meant or {said}
+        if others or only is None:  # an end that is not known cannot be written in the place of a number
+            print(f"{page.name}: {said} was of {len(meant)} claims, now {', '.join(map(str, meant))}")
+        else:
+            text = text.replace(said, only)
     page.write_text(sentences.written(text) if text != page.read_text() else text)
 
 
