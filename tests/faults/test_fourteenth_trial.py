@@ -34,6 +34,7 @@ from lopsided.store.parts import Store
 from lopsided.store.status import folder_status
 from lopsided.study import before, manifest
 from lopsided.study.checking import found_in
+from lopsided.study.file_owner import OwnFile
 from lopsided.study.recipe_run import RecipeRun
 from lopsided.study.remembered import of_manifest
 from lopsided.study.reports import write_report
@@ -92,7 +93,7 @@ def test_the_explorer_takes_a_recipe_files_own_goal(tmp_path, metric, threshold,
     recipe = replace(
         small_recipe("own", lambda scale: [named(spec(0.25), data="one")], []), metric=metric, threshold=threshold
     )
-    store = noted(tmp_path, RecipeRun(recipe, "laptop", {"one": spec(0.25)}, 2, file="a" * 16, text="b" * 16))
+    store = noted(tmp_path, RecipeRun(recipe, "laptop", {"one": spec(0.25)}, 2, file=OwnFile("a" * 16, "b" * 16)))
     found = runs.of_manifest(manifest.recorded(store)[-1])
     assert (found.metric, found.threshold) == (metric, goal)
 
@@ -109,7 +110,7 @@ def noted(folder, *asked):
 def own(text, path="f" * 16, name="own", **changes):
     """A run of a recipe file with this digest of its text."""
     recipe = small_recipe(name, lambda scale: [named(spec(0.25), data="one")], [])
-    run = RecipeRun(recipe, "laptop", {"one": spec(0.25)}, 2, file=path, text=text)
+    run = RecipeRun(recipe, "laptop", {"one": spec(0.25)}, 2, file=OwnFile(path, text))
     return replace(run, **changes)
 
 

@@ -30,6 +30,7 @@ from lopsided.store.status import folder_status
 from lopsided.study import before, looks, manifest
 from lopsided.study.changes import change_of
 from lopsided.study.checking import found_in
+from lopsided.study.file_owner import OwnFile
 from lopsided.study.others import members_of
 from lopsided.study.overrides import overridden
 from lopsided.study.recipe_run import RecipeRun
@@ -215,7 +216,7 @@ def test_check_says_that_a_recipe_comes_from_a_file(tmp_path):
     store = Store(tmp_path)
     store.require_writable()
     lop.run(spec(0.25), seeds=1, out=tmp_path)
-    replace(asked(), file="a" * 16, text="b" * 16).note(store)
+    replace(asked(), file=OwnFile("a" * 16, "b" * 16)).note(store)
     with pytest.raises(InputError, match=r"own: from a recipe file.*check FILE\.py"):
         check("own", out=tmp_path)
     with pytest.raises(InputError, match="unknown recipe 'owm'"):

@@ -139,7 +139,7 @@ def _say_coarse(found: FoundRun) -> None:
     from lopsided.results.grid import grid_text
 
     run = found.run
-    known = any(map(coarse_text, found.claims)) or (run.scale == "smoke" and not run.file)
+    known = any(map(coarse_text, found.claims)) or (run.scale == "smoke" and not run.file.path)
     if found.shown is None or known:
         return
     if said := grid_text(found.shown.arms.values(), run.recipe.metric, run.recipe.goal):

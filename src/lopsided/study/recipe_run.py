@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lopsided.claims.deciding import decide
@@ -25,6 +23,7 @@ from lopsided.stats.verdict import Claim
 from lopsided.store.leases import Leases
 from lopsided.store.parts import Store, job_name
 from lopsided.study import manifest
+from lopsided.study.file_owner import OF_THIS_PACKAGE, OwnFile
 from lopsided.study.manifest import Manifest
 from lopsided.study.named_metrics import check_metrics
 from lopsided.study.overrides import apply, changed, require_other_names
@@ -55,10 +54,8 @@ class RecipeRun:
     overrides: tuple[str, ...] = ()
     rounds: tuple[Mapping[str, ArmSpec], ...] = ()
     """Arms that were added to sweeps whose best settings lay at an end, round by round."""
-    file: str = ""
-    """Digest of the path of the recipe's own file, if it has one."""
-    text: str = ""
-    """Digest of what is in that file."""
+    file: OwnFile = OF_THIS_PACKAGE
+    """The recipe's own file, if it has one."""
     drawn: bool = False
     """Whether a key drew the changes (`study.neighbours`), and nobody made them by hand."""
 
@@ -92,17 +89,8 @@ class RecipeRun:
         return manifest.title_of(self.recipe.name, self.scale, self.overrides, specs)
 
     def require_own_file(self, store: Store) -> None:
-        """Raise `InputError` where the folder has a run, of any scale and changes, of another recipe file of this name:
-        their reports would replace one another, and nobody could tell them apart."""
-        if not self.file:
-            return
-        for each in manifest.of_name(store, self.recipe.name):
-            moved_or_edited = each.recipe == self.recipe.name and (each.file == self.file or each.text == self.text)
-            if each.file and not moved_or_edited:
-                raise InputError(
-                    f"{self.label}: this folder has a run of another recipe file of that name, {each.title!r}; give "
-                    "the recipe another name, or take another folder (--out)"
-                )
+        """Raise `InputError` where the folder has a run of another recipe file of this name."""
+        self.file.require_own(store, self.recipe.name, self.label)
 
     def train(
         self,
@@ -145,8 +133,8 @@ class RecipeRun:
             arms=manifest.arms_of(self.arms, self.planned),
             job_size=job_size,
             jobs=tuple(jobs),
-            file=self.file,
-            text=self.text,
+            file=self.file.owner(store, self.recipe.name),
+            text=self.file.text,
             tested=manifest.tested(store, self.label),
             metric=self.recipe.metric,
             threshold=self.recipe.threshold if math.isfinite(self.recipe.goal) else None,
@@ -154,7 +142,7 @@ class RecipeRun:
             called=self.title,
             drawn=self.drawn and (before is None or before.drawn),
         )
-        if not self.file:
+        if not self.file.path:
             manifest.write(store, found)
             return
         with Leases(store.root).lock():  # two files of one name may begin at the same moment
@@ -279,13 +267,7 @@ def prepare(target: str, scale: str, seeds: int | None, overrides: Sequence[str]
     require_other_names(
         recipe.name, {key for arm in recipe.arms_at(name).values() for key in arm.coordinates}, overrides
     )
-    file = Path(target).resolve() if target.endswith(".py") else None
-    path, text = ("", "") if file is None else map(_digest, (str(file).encode(), file.read_bytes()))
-    return RecipeRun(recipe, name, arms, seeds or recipe.scales[name].seeds, overrides, file=path, text=text)
-
-
-def _digest(of: bytes) -> str:
-    return hashlib.sha256(of).hexdigest()[:16]
+    return RecipeRun(recipe, name, arms, seeds or recipe.scales[name].seeds, overrides, file=OwnFile.of(target))
 
 
 def is_swept(recipe: Recipe, scale: ScaleName) -> bool:
