@@ -16,18 +16,27 @@ MOST_WORKERS = 8
 """Workers that are named."""
 
 
+WIDE = 110
+"""Characters from which all columns fit beside the names of runs."""
+
+
+def _counts(runs: Sequence[Mapping[str, Any]], width: int) -> list[str]:
+    """Columns of members that are not done; in a narrow terminal, whose room the names need, those with any."""
+    every = ("running", "stale", "failed", "waiting")
+    return [column for column in every if width >= WIDE or any(row[column] for row in runs)]
+
+
 def status_tables(found: dict[str, Any], titles: Mapping[str, str]) -> None:
     """`lopsided status`. `titles`: what a run is called, with what was changed by hand, by its name."""
-    table = Table(box=SIMPLE_HEAD)
-    columns = ("run", "members", "done", "running", "stale", "failed", "waiting")
+    console, table = _console(), Table(box=SIMPLE_HEAD)
+    columns = ("run", "members", "done", *_counts(found["runs"], console.width))
     for column in (*columns, "time left"):
-        table.add_column(column, justify="left" if column == "run" else "right")
+        table.add_column(column, justify="left" if column == "run" else "right", overflow="fold")
     for row in found["runs"]:
         left = "" if row["seconds_left"] is None else duration(row["seconds_left"])
         title = titles[row["run"]]
         name = plain(title) if title == row["run"] else f"{plain(title)}\n[dim]{plain(row['run'])}[/]"
         table.add_row(name, *(plain(row[c]) for c in columns[1:]), left)
-    console = _console()
     console.print(table)
     for row in found["runs"]:
         if row["begun"] and not row["running"]:
