@@ -22,7 +22,9 @@ def begun(name: str, folder, arms: int) -> None:
     lop.run(some, seeds=1, out=folder, progress=False)
 
 
-@pytest.mark.parametrize("name", WITH_A_LIST)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "tour")) for name in WITH_A_LIST]
+)
 def test_an_unfinished_run_has_an_interim_report_whatever_its_arms_measure(name, tmp_path):
     """A traceback: an arm of exact gradient flow has no accuracy."""
     begun(name, tmp_path, len(registered("recipe")[name].specs("smoke")) - 1)
