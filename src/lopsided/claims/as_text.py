@@ -14,6 +14,8 @@ from types import FunctionType
 from typing import Any
 
 ONLY_OPENS = "only opens"
+"""Key in a field's metadata. Such a field was added to a kind that published plans already name: as a part of the text
+it would have made all of them plans of other tests."""
 
 
 def as_text(value: Any) -> str:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from lopsided.claims.assumption import Assumption
+from lopsided.claims.readings import Measured
 from lopsided.claims.recipe import Recipe
 from lopsided.claims.setting import Counterparts, differences, settings_of
 from lopsided.claims.settled import long_enough
@@ -58,7 +59,8 @@ def found_of(recipe: Recipe, statement: Statement, results: Results, level: floa
             f"claim {statement.claim!r}: its test has to return a Decision, as the functions of "
             f"lopsided.stats.decisions do, not {type(found).__name__}"
         )
-    found = made_of_times(found, max((each.apart(results) for each in statement.test.readings), default=0.0))
+    measured = [each for each in statement.test.readings if isinstance(each, Measured)]
+    found = made_of_times(found, max((each.apart(results) for each in measured), default=0.0))
     if found.verdict not in ("contradicted", "negligible") or not ends:
         return found
     if long_enough(results, ends, papers(recipe), level):

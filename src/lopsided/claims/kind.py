@@ -55,11 +55,6 @@ class Reading(ABC):
         """Levels at the end of training that it rests on."""
         return ()
 
-    def apart(self, results: Results) -> float:
-        """How far apart evaluations lie, as a share of the times that numbers are made of; 0 where that is not known,
-        and for `Times`, which know it."""
-        return 0.0
-
 
 class Kind(ABC):
     """How a claim is decided. Each kind is a frozen dataclass; its fields are all that it knows."""

@@ -112,6 +112,8 @@ class Measured(Reading):
         return self.function(only(results, self.places))
 
     def apart(self, results: Results) -> float:
+        """How far apart evaluations lie, as a share of the times that the numbers are made of; 0 where that is not
+        known. (`Times` know it by themselves.)"""
         return self.grid(only(results, self.places)) if self.grid else 0.0
 
 

@@ -6,8 +6,10 @@ import difflib
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
-LONG, FEW = 300, 8
-"""Characters of a choice that a message names in full; names, at most, of one that is longer."""
+LONG = 300
+"""Characters up to which an error message lists all valid names."""
+FEW = 8
+"""Names that it lists at most where all of them would be longer."""
 
 
 class InputError(ValueError):

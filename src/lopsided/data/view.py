@@ -163,8 +163,8 @@ class Passes:
 
 RECORD = struct.Struct("qqqq?")
 LOOK = 10
-"""A look at the data reads less than a tenth of a run. (Chosen, as `LOOKS` is, and not measured: both decide about a
-warning only.)"""
+"""Whoever reads less than 1 / LOOK of a run and begins again is taken to have looked at the data, not trained on it.
+(Chosen, as `LOOKS` is, and not measured: both decide about a warning only.)"""
 LOOKS = 4
 """Times that somebody may look at the data without a word. Who read more than a look needs, and began again, counts
 twice."""

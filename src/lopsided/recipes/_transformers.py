@@ -84,7 +84,7 @@ goes on by itself."""
 GROWING_RATES = {**RATES, "laptop": (0.002, 0.003, 0.0045)}
 """On `GROWING`, around the best of fresh samples and of six phases in the trial. Sweeps extend themselves."""
 GROWING_SEEDS = 6
-"""Seeds that choose the settings there."""
+"""Seeds that choose the settings there: half of `SEEDS`, which leaves the time to the new seeds that judge."""
 BETAS = {"smoke": (0.95,), "laptop": (0.95,), "overnight": (0.95,), "paper": (0.8, 0.9, 0.95, 0.999)}
 SOLVED = 0.95
 SIX, FRESH = "six phases", "fresh samples"
@@ -146,7 +146,7 @@ def growing_rates(scale: str) -> dict[str, tuple[float, ...]]:
 
 
 def growing(scale: str, lr: float, b2: float, **changes: Any) -> Spec:
-    """`transformer` on a parity whose subsets grow."""
+    """The scale's transformer on `GROWING`, the parity that has enough inputs for all six subsets to grow."""
     plain = {"task": of_tokens(*GROWING[scale])}
     if scale == "laptop":
         plain["evaluation"] = {"every": 20, "samples": 512}

@@ -43,6 +43,7 @@ MUP_RATES = {
     "paper": (0.01, 0.012, 0.0144, 0.0173, 0.0207, 0.0249, 0.0299, 0.0358, 0.043, 0.0516, 0.0619),
 }
 WIDEST = {"smoke": 32, "laptop": 256, "paper": 1024}
+"""Width of the network for which muP is tried again. (`laptop`: narrower than the paper's, for time.)"""
 FIRST, FROM_START = {"data": SMALL_FIRST}, {"data": LARGE}
 STANDARD, SCALED, MUP = ({"scaling": scaling} for scaling in ("standard", "alpha", "muP"))
 WIDE = {"scaling": "muP, widest"}

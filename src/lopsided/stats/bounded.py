@@ -8,7 +8,7 @@ import numpy as np
 
 from lopsided.stats.crossing import Between
 from lopsided.stats.times import Times
-from lopsided.stats.verdict import Decision
+from lopsided.stats.verdict import COARSE, Decision
 
 EARLY_LATE: tuple[Between, Between] = ("before", "after")
 LATE_EARLY: tuple[Between, Between] = ("after", "before")
@@ -67,13 +67,10 @@ def on_a_grid(found: Decision, apart: float) -> Decision:
     return found._replace(reason="grid") if is_open and within else found
 
 
-TENTH = 0.1
-
-
 def made_of_times(found: Decision, apart: float) -> Decision:
-    """A decision on numbers that are made of times, with how far apart evaluations lie. Where that is more than a tenth
-    of these times, the numbers are made of the grid, and no seeds help."""
-    if apart <= TENTH:
+    """A decision on numbers that are made of times, with how far apart evaluations lie. Where that is more than
+    `COARSE` of these times, the numbers are made of the grid, and no seeds help."""
+    if apart <= COARSE:
         return found
     return found._replace(
         verdict="inconclusive", reason=found.reason or "grid", coarseness=max(found.coarseness, apart)

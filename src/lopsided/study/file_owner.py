@@ -24,7 +24,7 @@ class OwnFile(NamedTuple):
     text: str = ""
     """Digest of what is in it."""
     beside: Mapping[str, str] = {}
-    """Names of other Python files of its folder, by the digest of their paths."""
+    """Names of the other Python files in the same folder, by the digest of each file's path."""
 
     @classmethod
     def of(cls, target: str) -> OwnFile:
@@ -37,8 +37,8 @@ class OwnFile(NamedTuple):
         return cls(_digest(str(file).encode()), _digest(file.read_bytes()), beside)
 
     def owner(self, store: Store, recipe: str) -> str:
-        """Digest of the path of the file whose run it is. An edited or moved file keeps its run; a copy whose original
-        lies beside it does not take it over."""
+        """Digest of the path of the recipe file that owns the run: this file, also when it was edited or moved. Where
+        this file is an unchanged copy of an owner in the same folder, the owner stays the owner."""
         for each in manifest.of_name(store, recipe):
             if each.file != self.path and each.file in self.beside and each.text == self.text:
                 return each.file

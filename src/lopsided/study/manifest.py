@@ -88,7 +88,8 @@ class Manifest(StrictRecord):
 
     @model_validator(mode="after")
     def _can_be_listed(self) -> Manifest:
-        """Readers make lists of all members, and look runs up by what they are called."""
+        """Refuse a manifest with more members than a reader can list, or with the name of another recipe's run, which
+        readers would then find by it."""
         if len(self.arms) * self.seeds > MOST_MEMBERS:
             raise ValueError(f"{len(self.arms)} arms of {self.seeds} seeds: more than {MOST_MEMBERS:,} members")
         if self.called and not self.called.startswith(self.recipe):
@@ -103,6 +104,7 @@ class Manifest(StrictRecord):
     @property
     def title(self) -> str:
         """The run as people call it: what was changed by hand, not a digest of it."""
+        # Specs are stored without defaults, so that a title made of them may not see two fields of one last word.
         return self.called or title_of(
             self.recipe, self.scale, self.overrides, (arm.spec for arm in self.arms.values())
         )

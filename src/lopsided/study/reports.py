@@ -58,13 +58,14 @@ def write_report(store: Store, runs: Sequence[FoundRun], page: Path, names: Mapp
             )
             sections.append(section)
         return write(sections, page, store.root)
-    except BaseException as error:
+    except OSError as error:
         _leave_nothing(begun)
-        if not isinstance(error, OSError):
-            raise
         raise InputError(
             f"report {str(page)!r}: cannot be written ({error.strerror or error}); rows are safe"
         ) from None
+    except BaseException:
+        _leave_nothing(begun)
+        raise
 
 
 def _leave_nothing(folders: Sequence[Path]) -> None:
