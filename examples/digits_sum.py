@@ -17,12 +17,14 @@ import lopsided.data as ld
 ABOUT = """
 `examples/digits_sum.py`, in plain PyTorch: scikit-learn's 1,797 images of digits (8 x 8), a quarter held out. A sample
 is three images, its label their sum modulo 10; which digits were there is not said, only the sum. A skill is a digit.
-Five shapes of the same data:
+Six shapes of the same data:
 
 - uniform: every digit equally often;
 - power law: the digit of rank r as often as 1/r, ranks in a random order for each seed;
 - annealed: exponent 1.5, falling to 0 between a tenth and three fifths of training;
 - self-annealed: exponent 1.5, falling while more than a fifth of the training sums (above chance) are right;
+- contrast-annealed: exponent 1.5, falling while the loss is a fifth below that of samples with a digit of the rarest
+  quarter;
 - growing: uniform digits, but samples come from 0.2 %, 1 %, 5 % and then all of the samples of the run.
 
 The three images of a sample lie a batch apart in the stream, since neighbours in its order are not independent
@@ -35,6 +37,7 @@ LAWS = {
     "power law": ld.PowerLaw(1.0, by="random"),
     "annealed": ld.Anneal(1.5, 0, begin=0.1, finish=0.6, by="random"),
     "self-annealed": None,  # depends on the model: see `batches`
+    "contrast-annealed": None,
     "growing": ld.Uniform(),
 }
 CHANCE = 0.1
@@ -61,14 +64,10 @@ def places(samples: np.ndarray) -> np.ndarray:
 
 
 def batches(arm: str, labels: np.ndarray, seed: int):
-    """A function from steps to the (256, 3) images of the step's batch, and one that is told the step's accuracy: this
-    is all that lopsided does here."""
-    if arm == "self-annealed":
-        groups, total = ld.Groups(labels), STEPS * BATCH * K
-        sampler = ld.SelfAnneal(groups, total, BATCH * K, chance=CHANCE, by="random", seed=seed)
-        drawn = iter(sampler)
-        follow = lambda accuracy: sampler.follow(sampler.report(accuracy))
-        return lambda step: np.array(next(drawn)).reshape(K, BATCH).T, follow
+    """A function from steps to the (256, 3) images of the step's batch, and one that is told these, how many sums were
+    right, and the losses (256,): this is all that lopsided does here."""
+    if LAWS[arm] is None:
+        return listening(arm, ld.Groups(labels), seed)
     images = ld.Stream(ld.Groups(labels), LAWS[arm], total=STEPS * BATCH * K, seed=seed)
     samples = ld.Stream(STEPS * BATCH, GROWING, total=STEPS * BATCH, seed=seed)
 
@@ -78,7 +77,20 @@ def batches(arm: str, labels: np.ndarray, seed: int):
             n = samples.at(n)
         return images.at(places(n))
 
-    return batch, lambda accuracy: None
+    return batch, lambda *heard: None
+
+
+def listening(arm: str, groups: ld.Groups, seed: int):
+    """The same for laws that depend on the model."""
+    asked = {"total": STEPS * BATCH * K, "batch": BATCH * K, "by": "random", "seed": seed}
+    if arm == "self-annealed":
+        sampler = ld.SelfAnneal(groups, chance=CHANCE, **asked)
+        report = lambda images, accuracy, losses: sampler.report(accuracy)
+    else:
+        sampler = ld.ContrastAnneal(groups, **asked)
+        report = lambda images, accuracy, losses: sampler.report(images.ravel(), np.repeat(losses, K))
+    drawn = iter(sampler)
+    return lambda step: np.array(next(drawn)).reshape(K, BATCH).T, lambda *heard: sampler.follow(report(*heard))
 
 
 def train(arm: str, rate: float, seed: int, batches=batches) -> list[float]:
@@ -101,7 +113,8 @@ def train(arm: str, rate: float, seed: int, batches=batches) -> list[float]:
         logits = add(read(x[chosen]).flatten(1))
         sums = y[chosen].sum(1) % 10
         loss = torch.nn.functional.cross_entropy(logits, sums)
-        hear((logits.argmax(1) == sums).float().mean().item())
+        losses = torch.nn.functional.cross_entropy(logits.detach(), sums, reduction="none")
+        hear(chosen.numpy(), (logits.argmax(1) == sums).float().mean().item(), losses.numpy())
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -122,6 +135,7 @@ STUDY = Study(
     metric="accuracy",
     goal=0.5,
     file=Path(__file__).with_suffix(".jsonl"),
+    pairs=(("annealed", "contrast-annealed"), ("self-annealed", "contrast-annealed")),
 )
 
 if __name__ == "__main__":
