@@ -81,7 +81,7 @@ def batches(arm: str, labels: np.ndarray, seed: int):
 
 
 def listening(arm: str, groups: ld.Groups, seed: int):
-    """The same for laws that depend on the model."""
+    """Functions like those of `batches`, for laws that depend on the model."""
     asked = {"total": STEPS * BATCH * K, "batch": BATCH * K, "by": "random", "seed": seed}
     if arm == "self-annealed":
         sampler = ld.SelfAnneal(groups, chance=CHANCE, **asked)

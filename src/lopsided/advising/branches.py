@@ -65,8 +65,8 @@ BRANCHES = (
     Branch(
         "several-skills",
         "Does one answer need several skills at once, hops or composed operations?",
-        "Let some skills be frequent first, then let the law go: a falling exponent, or a tenth of the skills with two "
-        "thirds of the mass that fade.",
+        "Let some skills be frequent first, then let the law go: a falling exponent, or a tenth of the skills, drawn "
+        "at random, with two thirds of the mass that fade.",
         "ld.Anneal(1.5, 0, begin=0, finish=0.5)",
         (
             ("exponent", "exponent 1 ends above uniform skills"),
@@ -75,6 +75,7 @@ BRANCHES = (
             ("grade-school-math", "modular: annealing the exponent"),
             ("arithmetic", "annealing the exponent from 1.5 to 0 in the first half ends above uniform operands"),
             ("heavy-skills", "questions: two levels that fade reach 60%"),
+            ("which-skills", "random heavy skills reach 90% with less compute than a subgroup"),
             ("countries", "annealed ends with a higher accuracy than power law"),
             ("countries", "two levels that fade ends with a higher accuracy than uniform"),
         ),
@@ -82,6 +83,7 @@ BRANCHES = (
             ("arithmetic", "Zipf operands end above uniform operands on held-out"),
             ("grade-school-math", "plain: power-law numbers end above"),
             ("curriculum", "with a mixture of hops, a power law ends above"),
+            ("heavy-skills-groups", "D4xZ3: two levels that fade reach 90%"),
             ("countries", "power law ends with a higher accuracy than uniform"),
         ),
         _several,
@@ -137,12 +139,14 @@ BRANCHES = (
         "ld.TwoLevel(heavy=0.1, mass=2 / 3, end=0, finish=0.5, by='random')",
         (
             ("heavy-skills", "A5: two levels, fixed, end above uniform skills"),
+            ("heavy-skills-groups", "D4xZ3: two levels, fixed, end above uniform skills"),
             ("exponent", "exponent 0.5 is too small"),
             ("rank-order", "random order at exponent 1.5 ends above uniform"),
         ),
         (
             ("heavy-skills", "questions: two levels, fixed, end above uniform"),
             ("heavy-skills", "arithmetic: two levels, fixed, end above uniform"),
+            ("heavy-skills-groups", "S4: two levels, fixed, end above uniform"),
         ),
         _even,
     ),

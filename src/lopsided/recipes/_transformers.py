@@ -83,6 +83,8 @@ PARITY_RATES = {**RATES, "laptop": (0.003, 0.0045, 0.00675, 0.01)}
 goes on by itself."""
 GROWING_RATES = {**RATES, "laptop": (0.002, 0.003, 0.0045)}
 """On `GROWING`, around the best of fresh samples and of six phases in the trial. Sweeps extend themselves."""
+GROWING_FRESH_RATES = {**RATES, "laptop": (0.00675, 0.01013, 0.0152)}
+"""On `GROWING`, around the best of fresh samples in `bias-removal-transformer`, whose sweep had gone on to there."""
 GROWING_SEEDS = 6
 """Seeds that choose the settings there: half of `SEEDS`, which leaves the time to the new seeds that judge."""
 BETAS = {"smoke": (0.95,), "laptop": (0.95,), "overnight": (0.95,), "paper": (0.8, 0.9, 0.95, 0.999)}
@@ -143,6 +145,11 @@ def growing_phases(scale: str) -> dict[str, Any]:
 def growing_rates(scale: str) -> dict[str, tuple[float, ...]]:
     """The grid of AdamW's settings on `GROWING`."""
     return rates(scale, GROWING_RATES)
+
+
+def growing_fresh_rates(scale: str) -> dict[str, tuple[float, ...]]:
+    """Grid of AdamW's settings for fresh samples on `GROWING`, which are best at higher rates."""
+    return rates(scale, GROWING_FRESH_RATES)
 
 
 def growing(scale: str, lr: float, b2: float, **changes: Any) -> Spec:

@@ -31,6 +31,7 @@ from lopsided.recipe import (
     Recipe,
     Results,
     ScaleName,
+    Spec,
     Statement,
     arm,
     curves,
@@ -59,15 +60,19 @@ HISTORY = {
 
 
 def arms(scale: ScaleName) -> Arms:
-    for group, (hops, steps) in GROUPS[scale].items():
-        encoding = "digits" if scale == "paper" and group != "D4xZ3" else "elements"
-        changes: dict[str, Any] = {
-            "task": {"name": "state-tracking", "group": group, "hops": hops, "encoding": encoding}
-        }
-        if steps is not None:
-            changes |= {"steps": steps, "evaluation": {"every": 125, "samples": 2048}}
+    for group in GROUPS[scale]:
         for name, law in LAWS.items():
-            yield arm(tracking(scale, law, rank_order="random", **changes), group=group, law=name)
+            yield arm(spec(group, scale, law), group=group, law=name)
+
+
+def spec(group: str, scale: ScaleName, law: dict[str, Any]) -> Spec:
+    """Products of elements of a group, under a law."""
+    hops, steps = GROUPS[scale][group]
+    encoding = "digits" if scale == "paper" and group != "D4xZ3" else "elements"
+    changes: dict[str, Any] = {"task": {"name": "state-tracking", "group": group, "hops": hops, "encoding": encoding}}
+    if steps is not None:
+        changes |= {"steps": steps, "evaluation": {"every": 125, "samples": 2048}}
+    return tracking(scale, law, rank_order="random", **changes)
 
 
 def ends_above(group: str, laws: dict[str, Any]):
