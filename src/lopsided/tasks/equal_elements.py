@@ -35,12 +35,12 @@ class EqualElements(StateTracking):
     samples (on top of how often chance makes them so). Every element is as frequent as its law says; tests draw the
     elements independently. Ours, not in a paper."""
 
-    name: Literal["equal-elements"] = "equal-elements"  # type: ignore[assignment]
+    name: Literal["equal-elements"] = "equal-elements"
     hops: Annotated[int, Field(ge=2, le=64)] = 3
     equal: Annotated[float, Field(ge=0, le=1)] = 0.5
 
     def sample(self, key: Key, index: Any, context: SampleContext) -> Sample:
         assert context.law is not None
         if context.split == "train":
-            context = context._replace(law=FirstTwice(context.law, self.equal))  # type: ignore[arg-type]
+            context = context._replace(law=FirstTwice(context.law, self.equal))
         return super().sample(key, index, context)
