@@ -97,6 +97,7 @@ BRANCHES = (
             ("contrast-annealing", "questions: no window set by hand"),
             ("contrast-annealing", "Q8xZ3: no window set by hand"),
             ("contrast-annealing", "Q8xZ3: the law by contrast ends above the law by accuracy"),
+            ("digits-sum", "contrast-annealed ends with a higher accuracy than annealed"),
             ("self-annealing", "A5: the window set by hand is at most 25 % ahead"),
             ("self-annealing", "arithmetic: the window set by hand is at most 25 % ahead"),
             ("discovered-text", "Every skill counted alike: self-annealed ends with a lower loss than as is"),

@@ -2,6 +2,7 @@
 
 from lopsided.tasks.additive_teacher import AdditiveTeacher
 from lopsided.tasks.arithmetic import Arithmetic
+from lopsided.tasks.equal_elements import EqualElements
 from lopsided.tasks.grade_school_math import GradeSchoolMath
 from lopsided.tasks.icl_regression import ICLRegression
 from lopsided.tasks.k_composition import KComposition
@@ -15,6 +16,7 @@ from lopsided.tasks.state_tracking import StateTracking
 __all__ = [
     "AdditiveTeacher",
     "Arithmetic",
+    "EqualElements",
     "GradeSchoolMath",
     "ICLRegression",
     "KComposition",
