@@ -26,7 +26,7 @@ def _leaves(value: Any, path: str) -> list[tuple[str, Any]]:
 
 
 def _is_table(value: Any) -> bool:
-    """Whether a value is a list of lists of numbers, with more than `LARGEST` of them."""
+    """Whether a value is a list of rows of numbers, with more than `LARGEST` numbers in all."""
     if not (isinstance(value, list) and value and all(isinstance(row, list) for row in value)):
         return False
     return sum(map(len, value)) > LARGEST and all(isinstance(each, int | float) for row in value for each in row)

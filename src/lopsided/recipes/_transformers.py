@@ -84,7 +84,8 @@ goes on by itself."""
 GROWING_RATES = {**RATES, "laptop": (0.002, 0.003, 0.0045)}
 """On `GROWING`, around the best of fresh samples and of six phases in the trial. Sweeps extend themselves."""
 GROWING_FRESH_RATES = {**RATES, "laptop": (0.00675, 0.01013, 0.0152)}
-"""On `GROWING`, around the best of fresh samples in `bias-removal-transformer`, whose sweep had gone on to there."""
+"""Learning rates for fresh samples on `GROWING`: around the best one in `bias-removal-transformer`, 0.01013, to which
+the sweep of that recipe had extended itself from `GROWING_RATES`."""
 GROWING_SEEDS = 6
 """Seeds that choose the settings there: half of `SEEDS`, which leaves the time to the new seeds that judge."""
 BETAS = {"smoke": (0.95,), "laptop": (0.95,), "overnight": (0.95,), "paper": (0.8, 0.9, 0.95, 0.999)}
@@ -153,7 +154,8 @@ def growing_fresh_rates(scale: str) -> dict[str, tuple[float, ...]]:
 
 
 def growing(scale: str, lr: float, b2: float, **changes: Any) -> Spec:
-    """The scale's transformer on `GROWING`, the parity that has enough inputs for all six subsets to grow."""
+    """Spec of the scale's transformer on the parity `GROWING`, which has more inputs than the largest of six subsets has
+    samples."""
     plain = {"task": of_tokens(*GROWING[scale])}
     if scale == "laptop":
         plain["evaluation"] = {"every": 20, "samples": 512}

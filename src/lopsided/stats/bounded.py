@@ -68,8 +68,9 @@ def on_a_grid(found: Decision, apart: float) -> Decision:
 
 
 def made_of_times(found: Decision, apart: float) -> Decision:
-    """A decision on numbers that are made of times, with how far apart evaluations lie. Where that is more than
-    `COARSE` of these times, the numbers are made of the grid, and no seeds help."""
+    """Decision on numbers that a function makes of times to learn, with how far apart evaluations lie, as a share of
+    these times. Above `COARSE` the claim is open: the numbers then say when was evaluated, and more seeds do not help.
+    """
     if apart <= COARSE:
         return found
     return found._replace(

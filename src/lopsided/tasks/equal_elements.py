@@ -1,4 +1,5 @@
-"""State tracking whose training samples often begin with one element twice: no element is rare, some pairs are."""
+"""Products of group elements, where training samples often begin with the same element twice. Every element comes as
+often as every other, so that no skill is rare; only pairs of different elements are."""
 
 from __future__ import annotations
 
