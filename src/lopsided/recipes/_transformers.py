@@ -154,8 +154,8 @@ def growing_fresh_rates(scale: str) -> dict[str, tuple[float, ...]]:
 
 
 def growing(scale: str, lr: float, b2: float, **changes: Any) -> Spec:
-    """Spec of the scale's transformer on the parity `GROWING`, which has more inputs than the largest of six subsets has
-    samples."""
+    """Spec of the scale's transformer on the parity `GROWING`, which has more inputs than the largest of the six
+    subsets has samples."""
     plain = {"task": of_tokens(*GROWING[scale])}
     if scale == "laptop":
         plain["evaluation"] = {"every": 20, "samples": 512}
