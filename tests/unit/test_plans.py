@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from lopsided.core.errors import InputError
 from lopsided.core.keys import stream
+from lopsided.core.spec import Spec
 from lopsided.plans.curriculum import Curriculum
 from lopsided.plans.full_batch_phases import FullBatchPhases
+from lopsided.plans.independent_phases import IndependentPhases
 from lopsided.plans.phases import Phases
 from lopsided.plans.simple import FixedSet, FullBatch, Online
 
@@ -194,3 +196,21 @@ def test_phases_with_random_labels_say_when(parity):
     assert [bool(plan.draw(KEY, t).random) for t in range(4)] == [True, True, False, False]
     assert plan.relabels
     assert gd_phases((2, 8)).draw(KEY, 0).random is None
+
+
+def test_independent_phases_share_no_draw():
+    plan = IndependentPhases(batch=64, phases=[{"size": 10, "steps": 8}, {"size": 30, "steps": 20}])
+    drawn = indices(plan, 28)
+    assert set(drawn[:8].ravel().tolist()) == set(range(10))
+    assert set(drawn[8:].ravel().tolist()) == set(range(10, 40))
+    assert plan.distinct(28) == pytest.approx(40, abs=0.1)
+    assert plan.distinct(8) == pytest.approx(10, abs=0.01)
+
+
+def test_independent_phases_are_not_whitened():
+    phases = {"name": "independent-phases", "batch": 8, "phases": [{"size": 8, "steps": 4}, {"size": 16, "steps": 4}]}
+    spec = {"task": {"name": "sparse-parity", "d": 6, "k": 2}, "model": {"name": "mlp", "width": 8}, "plan": phases}
+    spec |= {"optimizer": {"name": "sgd", "lr": 1.0}, "loss": "logistic", "evaluation": {"every": 4, "samples": 8}}
+    Spec.parse({**spec, "steps": 8, "training_set": {"remove": "balanced-inputs"}})  # in pairs, wherever a set begins
+    with pytest.raises(InputError, match="whitened"):
+        Spec.parse({**spec, "steps": 8, "training_set": {"remove": "whitened"}})

@@ -49,8 +49,8 @@ def run(
     all_
         Every recipe, the shortest first.
     scale
-        smoke (seconds, exercises the code), laptop (must show the effect), overnight (eight hours of two cores, for a
-        few recipes) or paper (the paper's numbers).
+        smoke (seconds, exercises the code), laptop (meant to show the effect), overnight (eight hours of two cores, for
+        a few recipes) or paper (the paper's numbers, where it prints them).
     seeds
         Members per arm; the recipe's own number if left out.
     set_

@@ -4,6 +4,7 @@ from lopsided.plans.auto_schedule import AutoSchedule
 from lopsided.plans.by_group import ByGroup
 from lopsided.plans.curriculum import Curriculum
 from lopsided.plans.full_batch_phases import FullBatchPhases
+from lopsided.plans.independent_phases import IndependentPhases
 from lopsided.plans.phases import Phases
 from lopsided.plans.population import Idealised, Population
 from lopsided.plans.simple import FixedSet, FullBatch, Online
@@ -18,6 +19,7 @@ __all__ = [
     "FullBatch",
     "FullBatchPhases",
     "Idealised",
+    "IndependentPhases",
     "Online",
     "Phases",
     "Population",

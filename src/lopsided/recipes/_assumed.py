@@ -29,8 +29,12 @@ HELD_OUT = Assumption(
 )
 LARGER_SETS = Assumption("plan.size", "paper C gives no sizes of sets for 80 dimensions", 256_000)
 
+LENGTH = Assumption("steps", "paper C does not say how long its runs with AdamW are")
+REGRESSION_SIZE = Assumption("task.d", "paper C names linear regression in a sentence, without a size")
+THEORY_SIZES = Assumption("task.d", "a theorem holds at every d; which are run is ours")
+
 PERCEPTRONS = (PARITY_LOSS, GRID)
-TRANSFORMERS = (PARITY_LOSS, DECAY, GRID)
+TRANSFORMERS = (PARITY_LOSS, DECAY, GRID, LENGTH)
 ENCODERS = (HEADS, START)
 STUDENTS = tuple(
     Assumption(field, "paper B prints no sizes; they follow from its theorems")

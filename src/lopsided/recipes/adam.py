@@ -40,8 +40,9 @@ DEPTHS = {"smoke": (2,), "laptop": (2, 4), "paper": (2, 4, 6)}
 ADAM_RATES = {
     "smoke": (0.003, 0.01),
     "laptop": (0.003, 0.005, 0.01, 0.02, 0.03),
-    "paper": (0.0005 * 1.2 ** np.arange(12)).round(5),
+    "paper": (0.003 * 1.2 ** np.arange(17)).round(5),
 }
+"""`paper`: 1.2 times apart, as the paper's sweeps are, around 0.02 to 0.045, where laptop scale is best."""
 SGD_RATES = {"smoke": (0.5, 1.0), "laptop": (1.0, 1.5, 2.0, 3.0, 4.0), "paper": (1.0, 1.5, 2.0, 3.0, 4.0)}
 STEPS = {"smoke": 60, "laptop": 400, "paper": 4000}
 SGD_STEPS = {"smoke": 60, "laptop": 2000, "paper": 6000}

@@ -29,6 +29,7 @@ from lopsided.recipe import (
     swept,
     tuned_curves,
 )
+from lopsided.recipes._assumed import GRID
 from lopsided.recipes._repetition import FEWER_SEEDS
 from lopsided.recipes._single_index import INDEX_RATES, LARGE, LEARNED, SMALL_FIRST, gradient_descent
 
@@ -62,6 +63,7 @@ recipe = Recipe(
     metric="test/loss",
     threshold=LEARNED,
     scales={"smoke": (2, 6), "laptop": (FEWER_SEEDS, 600), "paper": (FEWER_SEEDS,)},
+    assumptions=[GRID],
     arms=arms,
     claims=[
         Statement(

@@ -41,6 +41,7 @@ from lopsided.recipe import (
     slope_line,
 )
 from lopsided.recipes import _composition as composition
+from lopsided.recipes._assumed import THEORY_SIZES
 from lopsided.stats.slopes import difference, of_points
 
 FLOW, SGD = {"by": "flow"}, {"by": "SGD"}
@@ -168,6 +169,7 @@ recipe = Recipe(
     metric="skills/learned",
     threshold=1.0,
     scales={"smoke": (2, 40), "laptop": (32, 240), "paper": (64,)},
+    assumptions=[THEORY_SIZES],
     arms=arms,
     shown=lambda r: [each.name for each in r.where(d=SIZES[r.scale][-1])],
     claims=[

@@ -29,6 +29,7 @@ from lopsided.recipe import (
     swept,
     tuned_curves,
 )
+from lopsided.recipes._assumed import GRID, REGRESSION_SIZE
 
 SIZES = {"smoke": (8, 2**5, 2**7, 8), "laptop": (40, 2**10, 2**14, 16), "paper": (100, 2**13, 2**18, 64)}
 """d, small set, large set, mini-batch; those of `paper` are ours, too."""
@@ -95,6 +96,7 @@ recipe = Recipe(
     question="Does a small set help where the loss falls from the first step on?",
     about=__doc__,
     scales={"smoke": (2, 4), "laptop": (24, 270), "paper": (24,)},
+    assumptions=[GRID, REGRESSION_SIZE],
     arms=arms,
     claims=[
         without_a_gap("linear model, SGD", "linear", "SGD", FRESH),

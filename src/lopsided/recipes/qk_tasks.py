@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from lopsided.recipe import Ahead, Arms, Figure, Paper, Recipe, Results, ScaleName, Statement, best, swept, tuned_curves
 from lopsided.recipes import _sequences as sequences
-from lopsided.recipes._assumed import ADDITION_SIZES, DECAY, GRID, INDEX_SIZE
+from lopsided.recipes._assumed import ADDITION_SIZES, DECAY, GRID, INDEX_SIZE, LENGTH
 from lopsided.recipes._transformers import BATCH, BETAS, INDEX_BATCH, RATES, SEEDS, online, phased
 
 INDEX, REGRESSION, ADDITION = ({"task": task} for task in ("single-index", "regression", "addition"))
@@ -83,7 +83,7 @@ recipe = Recipe(
     about=__doc__,
     threshold=0.9,
     scales={"smoke": (2, 25), "laptop": (SEEDS, 1000), "paper": (SEEDS,)},
-    assumptions=[DECAY, GRID, *ADDITION_SIZES, INDEX_SIZE],
+    assumptions=[DECAY, GRID, LENGTH, *ADDITION_SIZES, INDEX_SIZE],
     arms=arms,
     claims=[
         Statement(

@@ -34,7 +34,7 @@ from lopsided.recipe import (
     swept,
     tuned_curves,
 )
-from lopsided.recipes._assumed import ADDITION_SIZES, DECAY, GRID
+from lopsided.recipes._assumed import ADDITION_SIZES, DECAY, GRID, LENGTH
 from lopsided.recipes._sequences import ADDITION_STEPS, EVERY, addition
 from lopsided.recipes._transformers import BATCH, RATES, SEEDS, online, rates
 
@@ -100,7 +100,7 @@ recipe = Recipe(
     about=__doc__,
     threshold=0.9,
     scales={"smoke": (2, 6), "laptop": (SEEDS, 1492, "2 CPU cores, beside four other runs"), "paper": (SEEDS,)},
-    assumptions=[DECAY, GRID, *ADDITION_SIZES],
+    assumptions=[DECAY, GRID, LENGTH, *ADDITION_SIZES],
     arms=arms,
     claims=[
         Statement(

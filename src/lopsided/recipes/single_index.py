@@ -34,6 +34,7 @@ from lopsided.recipe import (
     swept,
     tuned_curves,
 )
+from lopsided.recipes._assumed import GRID
 from lopsided.recipes._repetition import FEWER_SEEDS
 from lopsided.recipes._single_index import LARGE, SIZES, SMALL_FIRST, STEPS, gradient_descent, index_spec
 
@@ -96,6 +97,7 @@ recipe = Recipe(
         "laptop": (FEWER_SEEDS, 935, "2 CPU cores, beside two other runs"),
         "paper": (FEWER_SEEDS,),
     },
+    assumptions=[GRID],
     arms=arms,
     claims=[
         Statement(

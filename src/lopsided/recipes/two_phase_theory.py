@@ -41,6 +41,7 @@ from lopsided.recipe import (
     slope_line,
     theory_line,
 )
+from lopsided.recipes._assumed import THEORY_SIZES
 from lopsided.stats.slopes import of_points
 from lopsided.theory import two_phase as theory_of
 
@@ -225,6 +226,7 @@ recipe = Recipe(
     about=__doc__,
     metric="neuron/overlap",
     scales={"smoke": (8, 8), "laptop": (640, 70), "paper": (640,)},
+    assumptions=[THEORY_SIZES],
     arms=arms,
     claims=[
         Statement(
