@@ -20,6 +20,7 @@ ADDITION_SIZES = tuple(
 )
 INDEX_SIZE = Assumption("task.d", "paper C speaks of 40 and 50 dimensions, and a file name of 40", 50)
 DENSE_SET = Assumption("plan.size", "paper C does not say how small its small set of (10, 6)- and (10, 10)-parity is")
+SMALL_OF_27 = Assumption("plan.size", "paper C gives no size of figure 27's small set", 768)
 SOLUTION_ALONE = Assumption(
     "task.train_on", "paper A does not say whether a problem's own words are trained on; here its solution alone"
 )
