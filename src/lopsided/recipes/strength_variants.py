@@ -20,6 +20,7 @@ from lopsided.recipe import (
     Arms,
     Below,
     Figure,
+    Final,
     Higher,
     Measured,
     MembersAbove,
@@ -39,7 +40,6 @@ from lopsided.recipes._strength import (
     IDEALISED,
     additive,
     apart,
-    by_direction,
     learned_at,
     predicted,
     relative_error,
@@ -56,6 +56,8 @@ DELTA = 1 / 4
 FLOWS, THEORY = {"of": "gradient flow"}, {"of": "theory"}
 AS_MANY, ENOUGH, TWICE, FOUR, HALF = ({"neurons": words} for words in ("P", "P ln P", "2 P", "4 P", "P / 2"))
 PLAIN, FLAT, MIXED = {"target": "beta = 1"}, {"target": f"beta = {HEAVY}"}, {"target": "beta = 1, degrees 4 and 6"}
+TIMED = (FLAT | FOUR, MIXED | FOUR)
+"""Arms of which each direction's curve is kept; of the others the number of directions is enough."""
 
 
 def widths(directions: int) -> dict[str, int]:
@@ -79,23 +81,21 @@ def arms(scale: ScaleName) -> Arms:
             task = {"name": "additive-teacher", "d": directions + width, "directions": directions, "beta": beta}
             student = {"name": "student", "width": width, "sigma_0": 1e-3, "ambient": d}
             common |= {"task": {**task, "link": MIXTURE}, "model": {**student, "link": MIXTURE}}
-        yield arm(additive(plan=FLOW, **common), **FLOWS, **at)
+        probes = ("directions" if at in TIMED else "learned-count", "population-loss")
+        yield arm(additive(plan=FLOW, probes=probes, **common), **FLOWS, **at)
         yield arm(additive(plan=IDEALISED, probes=(), **common), **THEORY, **at)
 
 
-def share_learned(flow) -> np.ndarray:
-    """(M,) share of directions that are learned at the end."""
-    return (by_direction(flow, "strength")[:, :, -1] > 0.5).mean(1)
-
-
-def learned(at) -> Measured:
+def learned(at) -> Final:
     """Share of directions that are learned at the end."""
-    return Measured(lambda r: share_learned(r.arm(**FLOWS, **at)), FLOWS | at, level_of="directions/learned")
+    return Final(FLOWS | at, "directions/learned")
 
 
 def all_learned(at) -> Measured:
     """Whether a member learns all directions."""
-    return Measured(lambda r: share_learned(r.arm(**FLOWS, **at)) >= 1, FLOWS | at, level_of="directions/learned")
+    return Measured(
+        lambda r: r.arm(**FLOWS, **at).final("directions/learned") >= 1, FLOWS | at, level_of="directions/learned"
+    )
 
 
 def off(at) -> Measured:
@@ -133,7 +133,7 @@ def figure(r: Results) -> Figure:
     shares, gaps = [], []
     plain = r.where(**FLOWS, **PLAIN)
     neurons = np.array([float(each.setting("model.width")) for each in plain])
-    found = np.stack([share_learned(each) for each in plain], axis=1)
+    found = np.stack([each.final("directions/learned") for each in plain], axis=1)
     shares.append(over_members("beta = 1", neurons, found, 0, "points"))
     for i, kind in enumerate(("row", "column", "threshold")):
         smallest = np.stack([each.final(f"gap/{kind}") for each in r.where(**THEORY, **PLAIN)], axis=1)
