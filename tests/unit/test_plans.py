@@ -214,3 +214,8 @@ def test_independent_phases_are_not_whitened():
     Spec.parse({**spec, "steps": 8, "training_set": {"remove": "balanced-inputs"}})  # in pairs, wherever a set begins
     with pytest.raises(InputError, match="whitened"):
         Spec.parse({**spec, "steps": 8, "training_set": {"remove": "whitened"}})
+
+
+def test_independent_phases_have_at_most_as_many_samples_as_there_are_indices():
+    with pytest.raises(InputError, match=r"3221225472 samples in all"):
+        IndependentPhases(batch=8, phases=[{"size": 2**30, "steps": 4}] * 3)

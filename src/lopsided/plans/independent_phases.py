@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any, ClassVar, Literal
 
 import jax.numpy as jnp
 import numpy as np
+from pydantic import model_validator
 
+from lopsided.core.errors import InputError
 from lopsided.core.keys import Key, below, words
 from lopsided.core.plan import Draw
 from lopsided.plans._counting import expected_distinct
@@ -14,15 +17,23 @@ from lopsided.plans.phases import Phases, current, random_labels
 
 
 class IndependentPhases(Phases):
-    """Mini-batches drawn with replacement from a set of its own in each phase, of the sizes that `phases` has.
+    """Mini-batches whose training set is exchanged for a new one, drawn independently, when a phase begins (in `Phases`
+    the old set is kept and grows).
 
-    Sample indices of a phase follow those of the phase before, so that the sets share no draw (two draws may be the
-    same input all the same, where inputs are few).
+    `phases` gives the size of each set; batches are drawn from it with replacement. Sets share no sample, but where a
+    task has few inputs, two samples may be the same input.
     """
 
     confined: ClassVar[bool] = False
     """Sets do not begin at the first sample, so that their moments are not those of a set that does."""
     name: Literal["independent-phases"] = "independent-phases"  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    @model_validator(mode="after")
+    def _countable(self) -> IndependentPhases:
+        """Indices are 32-bit: beyond that the last sets would come round to the first."""
+        if (total := self.sizes()[-1]) >= 2**31:
+            raise InputError(f"independent-phases: {total} samples in all; fewer than 2^31")
+        return self
 
     def draw(self, key: Key, step: Any, memory: Any = ()) -> Draw:
         sizes = jnp.stack([jnp.asarray(p.size, jnp.uint32) for p in self.phases])
@@ -33,8 +44,7 @@ class IndependentPhases(Phases):
 
     def sizes(self) -> tuple[Any, ...]:
         """Where each phase's indices end."""
-        sizes = [0 if p.size is None else p.size for p in self.phases]
-        return tuple(sum(sizes[: i + 1]) for i in range(len(sizes)))
+        return tuple(accumulate(super().sizes()))
 
     def distinct(self, steps: int) -> float:
         ends = np.cumsum([p.steps or 0 for p in self.phases])

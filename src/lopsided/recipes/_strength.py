@@ -28,6 +28,7 @@ def additive(
     steps: int,
     beta: float = 1.0,
     degree: int = 4,
+    link: dict[str, float] | None = None,
     first: int = 10,
     per_decade: int = 40,
     sigma_0: float = 1e-3,
@@ -35,11 +36,13 @@ def additive(
     probes: Sequence[dict[str, Any] | str] = ("directions", "population-loss"),
     **changes: Any,
 ) -> Spec:
-    """Student and additive teacher with the same link h_degree; evaluations on a geometric grid."""
+    """Spec of a student and an additive teacher with the same link: h_degree, or the mixture `link`, coefficients by
+    degree. Evaluations lie on a geometric grid."""
+    same = link or f"h{degree}"
     return Spec.parse(
         {
-            "task": {"name": "additive-teacher", "d": d, "directions": directions, "beta": beta, "link": f"h{degree}"},
-            "model": {"name": "student", "width": width, "link": f"h{degree}", "sigma_0": sigma_0, "ambient": ambient},
+            "task": {"name": "additive-teacher", "d": d, "directions": directions, "beta": beta, "link": same},
+            "model": {"name": "student", "width": width, "link": same, "sigma_0": sigma_0, "ambient": ambient},
             "plan": plan,
             "optimizer": {"name": "sgd", "lr": lr},
             "loss": "square",

@@ -48,7 +48,8 @@ RATES = {
     "GELU, single-index": {"smoke": (0.1, 0.2), "laptop": (0.1, 0.2, 0.3), "paper": (0.07, 0.1, 0.15, 0.2, 0.3)},
     "batches": {"smoke": (0.5, 1.0), "laptop": (2.0, 3.0, 4.0, 5.0), "paper": (2.0, 3.0, 4.0, 5.0)},
 }
-"""By trials of seeds 100 to 103 (Gaussian, sigmoid, GELU) and by `biased-online`."""
+"""Learning rates by variant and scale: around the best of trials with seeds 100 to 103; for "batches" those of
+`biased-online`, whose task and network they share."""
 LONGER = {**STEPS, "laptop": 4000, "paper": 20_000}
 """With sigmoid units: no member of the trial learned from all inputs within 2,000 steps."""
 D = {"smoke": 6, "laptop": 20, "paper": 40}
