@@ -126,6 +126,7 @@ def counted(found: Counts) -> None:
     patterns = {
         r"\d+ claims were \[tested\]": (sum(papers) + sum(own),),
         r"all \d+ recipes": (len(registered("recipe")),),
+        r"decides \d+ recipes again": (len(list((ROOT / "results").glob("*.parquet"))),),
         r"Of \d+ claims of the papers \d+ hold, \d+ are contradicted, \d+ are of a negligible difference, \d+ are "
         r"open; of \d+ of our own \d+, \d+, \d+ and \d+\.": (sum(papers), *papers, sum(own), *own),
         r"\d+ had something changed after rows had been seen, \d+ rest on rows of several versions of the code, \d+ "

@@ -9,7 +9,7 @@ from typing import Any
 from recipe_pages import DOCS, _update, results
 
 from lopsided.advising.branches import BRANCHES, Branch, Evidence
-from lopsided.report.words import effect_text, setting_text
+from lopsided.report.words import effect_text, neighbours_text, setting_text
 from lopsided.stats.verdict import Claim
 
 WORDS = {"inconclusive": "open"}
@@ -73,14 +73,15 @@ def section(number: int, branch: Branch, claims: dict[str, list[Claim]]) -> str:
 
 
 def line(evidence: Evidence, claims: dict[str, list[Claim]]) -> str:
-    """A claim, its verdict and its effect."""
+    """A claim, its verdict and its effect, and what neighbouring settings say where some were tried."""
     recipe, begins = evidence
     (claim,) = (each for each in claims[recipe] if each.claim.startswith(begins))  # tests/library/test_branches.py
     verdict = WORDS.get(claim.verdict, claim.verdict)
     apart = "" if claim.source == "own" or not setting_text(claim) else " (in a smaller setting than the paper's)"
     said = claim.claim.replace("<", "&lt;")
     page = f"{recipe}.md" if (DOCS / f"{recipe}.md").exists() else f"recipes/{recipe}.md"
-    return f"- {said}: **{verdict}**, {effect_text(claim)}{apart} ([{recipe}]({page}))"
+    beside = f"; {nearby}" if (nearby := neighbours_text(claim)) else ""
+    return f"- {said}: **{verdict}**, {effect_text(claim)}{apart}{beside} ([{recipe}]({page}))"
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -62,6 +62,7 @@ def test_the_counts_are_those_of_the_results_file():
     said = " ".join(README.split())
     verdicts = ("holds", "contradicted", "negligible", "inconclusive")
     assert f"{len(CLAIMS)} claims were [tested]" in said
+    assert f"decides {len(list((ROOT / 'results').glob('*.parquet')))} recipes again from [published rows]" in said
     assert (
         f"Of {sum(papers.values())} claims of the papers {papers['holds']} hold, {papers['contradicted']} are "
         f"contradicted, {papers['negligible']} are of a negligible difference, {papers['inconclusive']} are open; of "
