@@ -6,10 +6,11 @@ online training.
 
     lopsided run auto-schedule --scale laptop
 
-`laptop` changes: (12, 4)-parity, a transformer of width 32 with 4 heads, an online run of 3,000 steps of 256 samples
-(so that subsets have 2,400 to 15,360 samples; there are 4,096 different inputs). Training accuracy is that of an
-epoch's batches. Learning rates are swept per arm, beta_2 is 0.95; each third of the seeds is judged at what the others
-choose. "Comparable" means that neither needs 25 % more steps.
+`laptop` changes: (16, 4)-parity, a transformer of width 32 with 4 heads, at most 3,000 steps of 256 samples, schedules
+sized for an online run of 400 steps (by themselves: subsets of 320 to 2,048 samples; by hand: 104 to 10,240). Training
+accuracy is that of an epoch's batches. Learning rates are swept per arm, beta_2 is 0.95; each third of the seeds is
+judged at what the others choose. "Comparable" is read one-sided, as "not 25 % behind"; whether both need the same steps
+within 25 % is our own question.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from lopsided.recipe import (
     Arms,
     Figure,
     Level,
+    NotAhead,
+    Own,
     Panel,
     Paper,
     Recipe,
@@ -37,23 +40,29 @@ from lopsided.recipe import (
 from lopsided.recipes._assumed import TRANSFORMERS
 from lopsided.recipes._transformers import (
     FRESH,
+    GROWING_SEEDS,
+    GROWING_SETTING,
     PARITY_BATCH,
+    SCHEDULE,
     SEEDS,
-    SETTING,
-    STEPS,
+    growing,
+    growing_fresh_rates,
+    growing_phases,
+    growing_rates,
     online,
-    rates,
-    six_phases,
-    transformer,
 )
 
 AUTO, HAND = "auto-schedule", "six phases by hand"
 
 
 def arms(scale: ScaleName) -> Arms:
-    auto = {"name": "auto-schedule", "batch": PARITY_BATCH[scale], "online_steps": STEPS[scale]}
-    for data, plan in ((AUTO, auto), (HAND, six_phases(scale)), (FRESH, online(scale))):
-        yield from swept(partial(transformer, scale, plan=plan), rates(scale), data=data)
+    auto = {"name": "auto-schedule", "batch": PARITY_BATCH[scale], "online_steps": SCHEDULE[scale]}
+    for data, plan, grid in (
+        (AUTO, auto, growing_rates(scale)),
+        (HAND, growing_phases(scale), growing_rates(scale)),
+        (FRESH, online(scale), growing_fresh_rates(scale)),
+    ):
+        yield from swept(partial(growing, scale, plan=plan), grid, data=data)
 
 
 def figure(r: Results) -> Figure:
@@ -75,7 +84,7 @@ recipe = Recipe(
     figure_number="19",
     question="Can the phases of repetition be found without trying schedules?",
     about=__doc__,
-    scales={"smoke": (2, 6), "laptop": (SEEDS, 550), "paper": (SEEDS,)},
+    scales={"smoke": (2, 6), "laptop": (GROWING_SEEDS, 550), "paper": (SEEDS,)},
     assumptions=TRANSFORMERS,
     arms=arms,
     claims=[
@@ -83,19 +92,25 @@ recipe = Recipe(
             "the auto-schedule needs fewer steps than fresh samples",
             Paper("much faster", "fig. 19"),
             Ahead({"data": AUTO}, of={"data": FRESH}),
-            history=SETTING,
+            history=GROWING_SETTING,
         ),
         Statement(
             "so do six phases made by hand",
             Paper("much faster", "fig. 19"),
             Ahead({"data": HAND}, of={"data": FRESH}),
-            history=SETTING,
+            history=GROWING_SETTING,
         ),
         Statement(
-            "the auto-schedule needs the same steps as the six phases, within 25 %",
+            "the auto-schedule needs at most 25 % more steps than the six phases",
             Paper("comparable", "fig. 19"),
+            NotAhead({"data": HAND}, of={"data": AUTO}),
+            history=GROWING_SETTING,
+        ),
+        Statement(
+            "both need the same steps, within 25 %",
+            Own("the paper says comparable, without a number (fig. 19)"),
             Level({"data": AUTO}, {"data": HAND}),
-            history=SETTING,
+            history=GROWING_SETTING,
         ),
     ],
     figure=figure,
