@@ -11,7 +11,7 @@ from lopsided.study.checking import claims_of
 from lopsided.study.manifest import recorded
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "packaging"))
-from unpack import main  # noqa: E402
+from unpack import main
 
 
 def test_recipes_share_a_store_in_which_their_members_are_complete(tmp_path):
