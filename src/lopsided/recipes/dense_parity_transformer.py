@@ -5,9 +5,10 @@ though no batch is ever sampled and (10, 10)-parity has no sparse structure.
 
     lopsided run dense-parity-transformer --scale laptop
 
-`laptop` changes: (8, 6)-parity ("sparse") and (8, 8)-parity ("dense"), 192 of the 256 inputs against all of them, and
-tests draw from all; width 32 with 4 heads; a member counts as having learned at a test accuracy of 0.9. Learning rates
-are swept per arm; each third of the seeds is judged at what the others choose.
+The tasks are the paper's at both scales. `laptop` changes: 768 of the 1,024 inputs of (10, 6)-parity ("sparse") and 896
+of those of (10, 10)-parity ("dense") against all of them; width 32 with 4 heads, at most 4,000 steps. Tests draw from
+all inputs. A set that is known by heart, and guessed beyond, scores 0.875 and 0.9375 there, so a member has learned at
+0.97. Learning rates are swept per arm; each third of the seeds is judged at what the others choose.
 """
 
 from __future__ import annotations
@@ -28,32 +29,40 @@ from lopsided.recipe import (
     tuned_curves,
 )
 from lopsided.recipes._assumed import DENSE_SET, TRANSFORMERS
-from lopsided.recipes._transformers import RATES, SEEDS, rates, transformer
+from lopsided.recipes._transformers import GROWING_SEEDS, RATES, SEEDS, of_tokens, rates, transformer
 
 SMALL, ALL = {"data": "small set"}, {"data": "all inputs"}
-TASKS = {"smoke": ((4, 2), (4, 4)), "laptop": ((8, 6), (8, 8)), "paper": ((10, 6), (10, 10))}
-SIZES = {"smoke": (12, 60), "laptop": (192, 1200), "paper": (512, 20_000)}
-"""N, steps."""
+TASKS = {"smoke": ((4, 2), (4, 4)), "laptop": ((10, 6), (10, 10)), "paper": ((10, 6), (10, 10))}
+SIZES = {"smoke": (12, 12), "laptop": (768, 896), "paper": (512, 512)}
+"""Inputs in the small set, of the sparse and of the dense parity. The small network generalises from 896 of (10, 10)'s
+1,024 inputs in most seeds, from 768 in some and from 512 in none (seeds 100 to 103; (10, 6) as in `qk-full-batch`)."""
+STEPS = {"smoke": 60, "laptop": 4000, "paper": 20_000}
 EVERY = {"smoke": 20, "laptop": 20, "paper": 50}
-LEARNED = 0.9
+LEARNED = 0.97
+FULL_RATES = {**RATES, "laptop": (0.0015, 0.003, 0.006)}
+"""Those of the trial. A sweep whose best rate is at an end goes on by itself."""
+CHOSEN = (
+    "until 2026-11-30 on (8, 6)- and (8, 8)-parity with 192 of 256 inputs, from which the small network did not learn "
+    "the dense one; tasks are the paper's now, and sizes, steps and rates were chosen by a trial of seeds 100 to 103, "
+    "in which most members learned from 896 inputs and one in six from all 1,024"
+)
 FIGURES = {"sparse": "fig. 15, left", "dense": "fig. 14, right"}
 
 
 def arms(scale: ScaleName) -> Arms:
-    size, steps = SIZES[scale]
-    for parity, (d, k) in zip(FIGURES, TASKS[scale], strict=True):
+    for parity, (d, k), size in zip(FIGURES, TASKS[scale], SIZES[scale], strict=True):
         for data, n in ((SMALL, size), (ALL, 2**d)):
             make = partial(
                 transformer,
                 scale,
-                task={"name": "sparse-parity", "d": d, "k": k, "encoding": "tokens"},
+                task=of_tokens(d, k),
                 plan={"name": "full-batch", "size": n},
                 training_set={"remove": "repeats"},
                 until={"metric": "test/accuracy", "at_least": LEARNED},
-                steps=steps,
+                steps=STEPS[scale],
                 evaluation={"every": EVERY[scale], "samples": 1024},
             )
-            yield from swept(make, rates(scale, RATES), parity=parity, d=d, k=k, **data)
+            yield from swept(make, rates(scale, FULL_RATES), parity=parity, d=d, k=k, **data)
 
 
 def is_ahead(parity, axis, said):
@@ -61,6 +70,7 @@ def is_ahead(parity, axis, said):
         f"full-batch AdamW, {parity}: the small set needs {said}",
         Paper("ahead", FIGURES[parity]),
         Ahead({"parity": parity, **SMALL}, of={"parity": parity, **ALL}, axis=axis),
+        history=CHOSEN,
         near_trivial="a step sees fewer samples" if axis == "samples" else "",
     )
 
@@ -82,7 +92,7 @@ recipe = Recipe(
     question="Does a transformer gain from a small set with full batches and dense targets?",
     about=__doc__,
     threshold=LEARNED,
-    scales={"smoke": (2, 8), "laptop": (SEEDS, 460), "paper": (SEEDS,)},
+    scales={"smoke": (2, 8), "laptop": (GROWING_SEEDS, 2400), "paper": (SEEDS,)},
     assumptions=[*TRANSFORMERS, DENSE_SET],
     arms=arms,
     claims=[
