@@ -40,7 +40,7 @@ STEPS = {"smoke": 60, "laptop": 4000, "paper": 20_000}
 EVERY = {"smoke": 20, "laptop": 20, "paper": 50}
 LEARNED = 0.97
 FULL_RATES = {**RATES, "laptop": (0.0015, 0.003, 0.006)}
-"""Those of the trial. A sweep whose best rate is at an end goes on by itself."""
+"""Rates of the trial. A sweep whose best rate is at an end goes on by itself."""
 CHOSEN = (
     "until 2026-11-30 on (8, 6)- and (8, 8)-parity with 192 of 256 inputs, from which the small network did not learn "
     "the dense one; tasks are the paper's now, and sizes, steps and rates were chosen by a trial of seeds 100 to 103, "
