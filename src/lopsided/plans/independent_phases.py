@@ -30,7 +30,7 @@ class IndependentPhases(Phases):
 
     @model_validator(mode="after")
     def _countable(self) -> IndependentPhases:
-        """Indices are 32-bit: beyond that the last sets would come round to the first."""
+        """Refuse 2^31 samples and more in all sets together: an index would overflow, and name one of the first set."""
         if (total := self.sizes()[-1]) >= 2**31:
             raise InputError(f"independent-phases: {total} samples in all; fewer than 2^31")
         return self

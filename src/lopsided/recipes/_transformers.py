@@ -40,7 +40,7 @@ SETTING = setting_before("(10, 4)- and then (14, 3)-parity")
 GROWING = {**PARITY, "laptop": (16, 4)}
 """d, k where subsets have to grow. Of (16, 4)'s 65,536 inputs the largest of the six has at most a fifth."""
 GROWING_SETTING = (
-    "until 2026-11-29 on (12, 4)-parity, where the later of the six subsets have more samples than there are inputs, "
+    "until the end of November 2026 on (12, 4)-parity, where later subsets have more samples than there are inputs, "
     "and most members learn within the first; task, length of the schedule and rates were chosen by a trial of four "
     "other seeds (100 to 103), in which the median member learns in the last phase"
 )

@@ -55,7 +55,8 @@ MOST = 3 / 4
 """A claim asks that more than this share of the members (the repetitions with other seeds) do something. It has to lie
 below 0.79, where the interval begins when 16 of 16 do."""
 DELTA = 1 / 4
-"""Probability with which the lemma lets some gap be narrower than its bound: what `MOST` leaves."""
+"""Probability that paper B's lemma 3.1 allows for some gap to be narrower than its bound, so that a share of `MOST` =
+1 - `DELTA` of members have none that is."""
 FLOWS, THEORY = {"of": "gradient flow"}, {"of": "theory"}
 AS_MANY, ENOUGH, TWICE, FOUR, HALF = ({"neurons": words} for words in ("P", "P ln P", "2 P", "4 P", "P / 2"))
 PLAIN, FLAT, MIXED = {"target": "beta = 1"}, {"target": f"beta = {HEAVY}"}, {"target": "beta = 1, degrees 4 and 6"}
