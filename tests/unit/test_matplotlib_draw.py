@@ -18,6 +18,18 @@ def test_names_of_moments_are_not_written_over_the_title():
     assert plain.title.get_window_extent().y0 - plain.bbox.y1 < ax.title.get_window_extent().y0 - ax.bbox.y1
 
 
+def test_labels_of_close_rates_do_not_overlap():
+    rates = 0.00089 * 1.5 ** np.arange(8.0)
+    lines = [over_members("a line", rates, rates[None], 0)]
+    panels = [Panel(title, "learning rate", "steps", lines, log_x=True, log_y=True) for title in "abc"]
+    canvas = draw(Figure("Three panels", panels))
+    canvas.draw_without_rendering()
+    for ax in canvas.axes:
+        labels = [each.get_window_extent() for each in ax.get_xticklabels()]
+        assert len(labels) >= 3
+        assert all(left.x1 < right.x0 for left, right in zip(labels, labels[1:], strict=False))
+
+
 def test_a_metric_of_some_samples_is_labelled_as_that_of_all():
     assert metric_label("worked/answer-2") == metric_label("worked/answer") == "share of right final answers"
     assert metric_label("plane/share-1") == "share-1"

@@ -26,6 +26,8 @@ MOST_LINES = 16
 """Names that a legend can hold; with more it would cover the axes, and colours come back."""
 MOST_TICKS = 16
 """Settings at each of which there is a tick; more would run into one another."""
+CHARACTERS = 45
+"""Digits of tick labels that fit along a panel: its axis is some 250 points wide, and a digit 5.6 of them."""
 STYLE: dict[Any, Any] = {
     "font.size": 9,
     "axes.spines.top": False,
@@ -126,15 +128,22 @@ def _label_ticks(ax: Any, panel: Panel) -> None:
         settings = np.unique(np.concatenate([np.zeros(0), *points]))
         settings = settings[settings > 0]
         if 2 <= len(settings) <= MOST_TICKS:
-            kept = [settings[0]]
-            for x in settings[1:]:  # labels closer than a ninth of the axis would overlap
-                if np.log(x / kept[-1]) >= np.log(settings[-1] / settings[0]) / 9:
-                    kept.append(x)
+            kept = _apart(settings)
             ax.set_xticks(kept, labels=[_setting(x) for x in kept])
         if len(settings) >= 2 or _spans(_all(panel, "x"), 30):
             ax.xaxis.set_minor_formatter(NullFormatter())
     if panel.log_y and _spans(_all(panel, "middle"), 100):
         ax.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _apart(settings: np.ndarray) -> list[float]:
+    """Those of the settings whose labels do not overlap on a logarithmic axis that reaches from first to last."""
+    kept = [settings[0]]
+    for x in settings[1:]:
+        wide = 1 + (len(_setting(kept[-1])) + len(_setting(x))) / 2
+        if np.log(x / kept[-1]) >= np.log(settings[-1] / settings[0]) * wide / CHARACTERS:
+            kept.append(x)
+    return kept
 
 
 def _setting(x: float) -> str:
