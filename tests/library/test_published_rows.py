@@ -1,6 +1,8 @@
 """Published rows decide the claims that the results file has, without training."""
 
+import base64
 import json
+import zlib
 from pathlib import Path
 
 import pytest
@@ -10,12 +12,12 @@ from lopsided.stats.verdict import Claim
 from lopsided.store.parts import Store
 from lopsided.study.checking import claims_of
 from lopsided.study.manifest import recorded
-from lopsided.study.publishing import publish, published, unpack
+from lopsided.study.publishing import LARGEST, packed, publish, published, unpack, unpacked
 from lopsided.study.targets import find
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "results").glob("*.parquet"))
-LARGE = 150_000
+LARGE = 40_000
 """Bytes. A larger file takes a second or more; ten are smaller."""
 
 
@@ -81,10 +83,9 @@ def altered(tmp_path, change, name="one-heavy-skill"):
     source = ROOT / "results/one-heavy-skill.parquet"
     asked = f"SELECT value FROM parquet_kv_metadata('{source}') WHERE key = 'lopsided'"
     ((said,),) = duckdb.sql(asked).fetchall()
-    rows, said = change("SELECT * FROM read_parquet(?)", json.loads(said))
-    text = json.dumps(said).replace("'", "''")
+    rows, said = change("SELECT * FROM read_parquet(?)", unpacked(said))
     duckdb.execute(
-        f"COPY ({rows}) TO '{folder}/{name}.parquet' (FORMAT parquet, KV_METADATA {{lopsided: '{text}'}})",
+        f"COPY ({rows}) TO '{folder}/{name}.parquet' (FORMAT parquet, KV_METADATA {{lopsided: '{packed(said)}'}})",
         [str(source)],
     )
     return folder
@@ -107,6 +108,17 @@ def test_an_altered_file_is_one_line_and_writes_nothing_elsewhere(case, tmp_path
     with pytest.raises(InputError, match=said), published(altered(tmp_path, change)):
         pass
     assert not list(Path("/tmp").glob("lopsided-escaped*"))
+
+
+@pytest.mark.parametrize("text", [b"", b"{}", b"AAAA", packed({"a": 1})[:-8].encode()])
+def test_a_text_that_was_not_packed_is_an_error(text):
+    with pytest.raises(ValueError, match=r"not packed|cut off"):
+        unpacked(text)
+
+
+def test_a_text_that_would_fill_the_memory_is_not_unpacked():
+    with pytest.raises(ValueError, match="too long"):
+        unpacked(base64.b64encode(zlib.compress(b" " * (LARGEST + 1))))
 
 
 def test_a_file_is_of_the_recipe_that_it_is_named_after(tmp_path, monkeypatch):

@@ -1,5 +1,7 @@
 """Figures as they are drawn: what is written on them can be read."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from lopsided.figures.panels import Figure, Panel, metric_label, over_members
@@ -27,7 +29,7 @@ def test_labels_of_close_rates_do_not_overlap():
     for ax in canvas.axes:
         labels = [each.get_window_extent() for each in ax.get_xticklabels()]
         assert len(labels) >= 3
-        assert all(left.x1 < right.x0 for left, right in zip(labels, labels[1:], strict=False))
+        assert all(left.x1 < right.x0 for left, right in pairwise(labels))
 
 
 def test_a_metric_of_some_samples_is_labelled_as_that_of_all():
