@@ -76,6 +76,13 @@ def test_running_again_trains_nothing_and_says_the_same(smoke):
     assert (data["arms"], data["claims"]) == (before["arms"], before["claims"])
 
 
+def test_a_change_that_changes_nothing_is_said(smoke):
+    out, _ = smoke
+    again = lopsided("run", "state-tracking", "--scale", "smoke", "--set", "steps=40", "--out", str(out), "--json")
+    assert json.loads(again.stdout)["trained"] == 0
+    assert "lopsided: --set steps=40: state-tracking-smoke has that already" in again.stderr
+
+
 def test_changing_one_field_trains_only_what_changed(smoke):
     out, _ = smoke
     more = json.loads(

@@ -100,6 +100,9 @@ def run(
         raise InputError(
             f"run: two targets are {twice[0]!r}, and one report would replace the other; rename one, or give it once"
         )
+    for _, asked in prepared:
+        if set_ and not asked.overrides:
+            print(f"lopsided: --set {' '.join(set_)}: {asked.title} has that already", file=sys.stderr)
     if across_hosts and on is not None:
         raise InputError("--across-hosts: the hosts train here, together; leave --on out")
     if across_hosts and not _joined_as_head():
