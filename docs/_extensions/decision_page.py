@@ -18,6 +18,8 @@ HEAD = """# Should I shape my data?
 {number} questions; the list takes five minutes.
 Below it, under each: what to do, the shape to try, and the measured claims that speak for it and against it, with
 intervals.
+"Same side at n of m neighbours" says whether it depends on a setting that somebody chose; claims without it were not
+[tried at others](deciding.md#neighbours).
 Effects are ratios of cost to learn (above 1: the shape is cheaper) or differences of accuracy, as each line says.
 All were measured on [small networks](verdicts.md), so the last answer is your own: [`lopsided advise`](advice.md)
 says which of the questions your labels answer, tries shapes in your loop, and tests the best one on fresh seeds.

@@ -1,7 +1,7 @@
 """Schedules of growing sets grow: each phase is entered before the median member has learned.
 
 Where the first phase lasts longer than learning takes, a recipe compares one repeated set with fresh samples, and says
-nothing about a set that grows.
+nothing about a set that grows. Only recipes with published rows can be asked.
 """
 
 from pathlib import Path

@@ -135,8 +135,8 @@ def uniform_samples(d: int, k: int, queries: float) -> float:
 
 
 def power_law_samples(d: float, alpha: float) -> float:
-    """d^{2 alpha}, the samples that gradient descent needs at most under a power law, alpha > 1 (theorem 2, up to
-    logarithms and a constant)."""
+    """d^{2 alpha}, the samples that gradient descent needs at most under a power law, alpha > 1, up to logarithms
+    and a constant (theorem 4 in the appendix; theorem 2 in the main text has other batches)."""
     return float(d ** (2 * alpha))
 
 
