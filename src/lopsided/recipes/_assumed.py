@@ -14,7 +14,11 @@ DECAY = Assumption("optimizer.weight_decay", "paper C says AdamW and gives no de
 HEADS = Assumption("model.heads", "paper A gives the encoder's layers and width, not its heads")
 START = Assumption("model.initialisation", "paper A names no initialisation; here PyTorch's")
 QUESTIONS_DECAY = Assumption("optimizer.weight_decay", "paper A gives none for questions; 0.01, as for its arithmetic")
-FACTS = Assumption("task.facts", "paper A does not say which share of the documents are facts")
+FACTS = Assumption(
+    "task.facts",
+    "paper A does not say which share of the documents are facts, nor by which law their relations come; here by that "
+    "of the questions, so that facts about rare relations are rare",
+)
 ADDITION_SIZES = tuple(
     Assumption(f"task.{field}", "paper C names no size of modular addition") for field in ("n", "p", "base")
 )
@@ -26,7 +30,9 @@ SOLUTION_ALONE = Assumption(
 )
 PROBLEMS = Assumption("task.name", "paper A takes the generator of GSM-Infinite; ours makes problems of the same kind")
 HELD_OUT = Assumption(
-    "task.held_out_sequences", "paper A tests random expressions and holds none out; here one of each operands' is"
+    "task.held_out_sequences",
+    "paper A tests random expressions and holds none out; here one of each operands' is, and the vocabulary is what "
+    "expressions consist of",
 )
 LARGER_SETS = Assumption("plan.size", "paper C gives no sizes of sets for 80 dimensions", 256_000)
 

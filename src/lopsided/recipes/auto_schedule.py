@@ -39,31 +39,31 @@ from lopsided.recipe import (
 )
 from lopsided.recipes._assumed import TRANSFORMERS
 from lopsided.recipes._transformers import (
+    CHOOSING,
     FRESH,
-    GROWING_SEEDS,
-    GROWING_SETTING,
     PARITY_BATCH,
     SCHEDULE,
     SEEDS,
-    growing,
-    growing_fresh_rates,
-    growing_phases,
-    growing_rates,
+    SETTING,
+    fresh_rates,
     online,
+    rates,
+    six_phases,
+    transformer,
 )
 
 AUTO, HAND = "auto-schedule", "six phases by hand"
-COMPARABLE = f"{GROWING_SETTING}; one claim before, the same steps within 25 %, which had stayed open at 64 new seeds"
+COMPARABLE = f"{SETTING}; one claim before, the same steps within 25 %, which had stayed open at 64 new seeds"
 
 
 def arms(scale: ScaleName) -> Arms:
     auto = {"name": "auto-schedule", "batch": PARITY_BATCH[scale], "online_steps": SCHEDULE[scale]}
     for data, plan, grid in (
-        (AUTO, auto, growing_rates(scale)),
-        (HAND, growing_phases(scale), growing_rates(scale)),
-        (FRESH, online(scale), growing_fresh_rates(scale)),
+        (AUTO, auto, rates(scale)),
+        (HAND, six_phases(scale), rates(scale)),
+        (FRESH, online(scale), fresh_rates(scale)),
     ):
-        yield from swept(partial(growing, scale, plan=plan), grid, data=data)
+        yield from swept(partial(transformer, scale, plan=plan), grid, data=data)
 
 
 def figure(r: Results) -> Figure:
@@ -85,7 +85,7 @@ recipe = Recipe(
     figure_number="19",
     question="Can the phases of repetition be found without trying schedules?",
     about=__doc__,
-    scales={"smoke": (2, 6), "laptop": (GROWING_SEEDS, 550), "paper": (SEEDS,)},
+    scales={"smoke": (2, 6), "laptop": (CHOOSING, 550), "paper": (SEEDS,)},
     assumptions=TRANSFORMERS,
     arms=arms,
     claims=[
@@ -93,13 +93,13 @@ recipe = Recipe(
             "the auto-schedule needs fewer steps than fresh samples",
             Paper("much faster", "fig. 19"),
             Ahead({"data": AUTO}, of={"data": FRESH}),
-            history=GROWING_SETTING,
+            history=SETTING,
         ),
         Statement(
             "so do six phases made by hand",
             Paper("much faster", "fig. 19"),
             Ahead({"data": HAND}, of={"data": FRESH}),
-            history=GROWING_SETTING,
+            history=SETTING,
         ),
         Statement(
             "the auto-schedule needs at most 25 % more steps than the six phases",

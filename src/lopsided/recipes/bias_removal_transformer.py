@@ -32,15 +32,15 @@ from lopsided.recipe import (
 )
 from lopsided.recipes._assumed import TRANSFORMERS
 from lopsided.recipes._transformers import (
+    CHOOSING,
     FRESH,
-    GROWING_SEEDS,
-    GROWING_SETTING,
     SEEDS,
+    SETTING,
     SIX,
-    growing,
-    growing_phases,
-    growing_rates,
     online,
+    rates,
+    six_phases,
+    transformer,
 )
 
 REMOVE = {
@@ -53,9 +53,9 @@ PLAIN, INPUTS, LABELS = ({"data": data} for data in REMOVE)
 
 def arms(scale: ScaleName) -> Arms:
     for data, remove in REMOVE.items():
-        make = partial(growing, scale, plan=growing_phases(scale), training_set={"remove": remove})
-        yield from swept(make, growing_rates(scale), data=data)
-    yield from swept(partial(growing, scale, plan=online(scale)), growing_rates(scale), data=FRESH)
+        make = partial(transformer, scale, plan=six_phases(scale), training_set={"remove": remove})
+        yield from swept(make, rates(scale), data=data)
+    yield from swept(partial(transformer, scale, plan=online(scale)), rates(scale), data=FRESH)
 
 
 def figure(r: Results) -> Figure:
@@ -71,7 +71,7 @@ recipe = Recipe(
     figure_number="16 (a)",
     question="Does a transformer's gap come from the small sets' input bias?",
     about=__doc__,
-    scales={"smoke": (2, 6), "laptop": (GROWING_SEEDS, 650), "paper": (SEEDS,)},
+    scales={"smoke": (2, 6), "laptop": (CHOOSING, 650), "paper": (SEEDS,)},
     assumptions=TRANSFORMERS,
     arms=arms,
     claims=[
@@ -79,25 +79,25 @@ recipe = Recipe(
             "plain six phases need fewer steps than fresh samples",
             Paper("ahead", "fig. 16a"),
             Ahead(PLAIN, of={"data": FRESH}),
-            history=GROWING_SETTING,
+            history=SETTING,
         ),
         Statement(
             "so do six phases whose mean input is zero",
             Paper("ahead", "fig. 16a"),
             Ahead(INPUTS, of={"data": FRESH}),
-            history=GROWING_SETTING,
+            history=SETTING,
         ),
         Statement(
             "and those whose mean label, and mean input of each label, are zero",
             Paper("ahead", "fig. 16a"),
             Ahead(LABELS, of={"data": FRESH}),
-            history=GROWING_SETTING,
+            history=SETTING,
         ),
         Statement(
             "removing the input bias costs less than 25 % in steps",
             Paper("no visible difference", "fig. 16a"),
             NotAhead(PLAIN, of=INPUTS),
-            history=GROWING_SETTING,
+            history=SETTING,
         ),
     ],
     figure=figure,

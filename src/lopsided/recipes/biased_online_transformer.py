@@ -32,16 +32,16 @@ from lopsided.recipe import (
 )
 from lopsided.recipes._assumed import TRANSFORMERS
 from lopsided.recipes._transformers import (
+    CHOOSING,
     FRESH,
-    GROWING_SEEDS,
-    GROWING_SETTING,
     SEEDS,
+    SETTING,
     SIX,
-    growing,
-    growing_fresh_rates,
-    growing_phases,
-    growing_rates,
+    fresh_rates,
     online,
+    rates,
+    six_phases,
+    transformer,
 )
 
 POWERS = (2, 3, 4, 5, 6)
@@ -51,8 +51,8 @@ CLOSED = Own("the paper says the opposite of extremely small sets: their bias cl
 
 
 def arms(scale: ScaleName) -> Arms:
-    grid, make = growing_fresh_rates(scale), partial(growing, scale)
-    yield from swept(partial(make, plan=growing_phases(scale)), growing_rates(scale), data=SIX)
+    grid, make = fresh_rates(scale), partial(transformer, scale)
+    yield from swept(partial(make, plan=six_phases(scale)), rates(scale), data=SIX)
     yield from swept(partial(make, plan=online(scale)), grid, data=FRESH)
     for m in POWERS:
         biased = partial(make, plan=online(scale), training_set={"biased_by": 2**m})
@@ -72,7 +72,7 @@ recipe = Recipe(
     figure_number="17",
     question="Is it enough for a transformer to give fresh samples the bias of a small set?",
     about=__doc__,
-    scales={"smoke": (2, 6), "laptop": (GROWING_SEEDS, 1500), "paper": (SEEDS,)},
+    scales={"smoke": (2, 6), "laptop": (CHOOSING, 1500), "paper": (SEEDS,)},
     assumptions=TRANSFORMERS,
     arms=arms,
     claims=[
@@ -80,14 +80,14 @@ recipe = Recipe(
             "six phases need fewer steps than fresh samples",
             Paper("ahead", "fig. 17"),
             Ahead({"data": SIX}, of={"data": FRESH, "bias_of": None}),
-            history=GROWING_SETTING,
+            history=SETTING,
         ),
         *(
             Statement(
                 f"… and than fresh samples with the bias of 2^{m} samples",
                 Paper("not closed", "fig. 17") if m >= TINY else CLOSED,
                 Ahead({"data": SIX}, of={"bias_of": 2**m}),
-                history=GROWING_SETTING,
+                history=SETTING,
             )
             for m in POWERS
         ),

@@ -32,17 +32,17 @@ from lopsided.recipe import (
 )
 from lopsided.recipes._assumed import TRANSFORMERS
 from lopsided.recipes._transformers import (
+    CHOOSING,
     FRESH,
-    GROWING_SEEDS,
-    GROWING_SETTING,
     SEEDS,
+    SETTING,
     SIX,
-    growing,
-    growing_fresh_rates,
-    growing_phases,
-    growing_rates,
+    fresh_rates,
     of_tokens,
     online,
+    rates,
+    six_phases,
+    transformer,
 )
 
 TASKS = {"smoke": ((4, 2), (6, 2)), "laptop": ((8, 4), (16, 4)), "paper": ((10, 6), (20, 6))}
@@ -56,10 +56,10 @@ PHASES, ONLINE = {"data": SIX}, {"data": FRESH}
 
 def arms(scale: ScaleName) -> Arms:
     for parity, (d, k) in zip(("easier", "harder"), TASKS[scale], strict=True):
-        make = partial(growing, scale, task=of_tokens(d, k))
+        make = partial(transformer, scale, task=of_tokens(d, k))
         for data, plan, grid in (
-            (SIX, growing_phases(scale), growing_rates(scale)),
-            (FRESH, online(scale), growing_fresh_rates(scale)),
+            (SIX, six_phases(scale), rates(scale)),
+            (FRESH, online(scale), fresh_rates(scale)),
         ):
             yield from swept(partial(make, plan=plan), grid, parity=parity, d=d, k=k, data=data)
 
@@ -78,7 +78,7 @@ recipe = Recipe(
     figure_number="10 (b)",
     question="Does a transformer gain more from repetition on a harder task?",
     about=__doc__,
-    scales={"smoke": (2, 6), "laptop": (GROWING_SEEDS, 600), "paper": (SEEDS,)},
+    scales={"smoke": (2, 6), "laptop": (CHOOSING, 600), "paper": (SEEDS,)},
     assumptions=TRANSFORMERS,
     arms=arms,
     claims=[
@@ -92,13 +92,13 @@ recipe = Recipe(
             "harder parity: six phases need fewer steps than fresh samples",
             Paper("ahead", "fig. 10b"),
             Ahead(HARDER | PHASES, of=HARDER | ONLINE),
-            history=GROWING_SETTING,
+            history=SETTING,
         ),
         Statement(
             "the gap in steps is wider on the harder parity",
             Paper("wider on (20, 6) than on (10, 6)", "fig. 10b"),
             WiderGap(HARDER, EASIER, slow=ONLINE, fast=PHASES),
-            history=GROWING_SETTING,
+            history=SETTING,
         ),
     ],
     figure=figure,

@@ -29,7 +29,7 @@ from lopsided.recipe import (
     tuned_curves,
 )
 from lopsided.recipes._assumed import DENSE_SET, TRANSFORMERS
-from lopsided.recipes._transformers import GROWING_SEEDS, RATES, SEEDS, of_tokens, rates, transformer
+from lopsided.recipes._transformers import CHOOSING, RATES, SEEDS, of_tokens, rates, transformer
 
 SMALL, ALL = {"data": "small set"}, {"data": "all inputs"}
 TASKS = {"smoke": ((4, 2), (4, 4)), "laptop": ((10, 6), (10, 10)), "paper": ((10, 6), (10, 10))}
@@ -92,7 +92,7 @@ recipe = Recipe(
     question="Does a transformer gain from a small set with full batches and dense targets?",
     about=__doc__,
     threshold=LEARNED,
-    scales={"smoke": (2, 8), "laptop": (GROWING_SEEDS, 2400), "paper": (SEEDS,)},
+    scales={"smoke": (2, 8), "laptop": (CHOOSING, 2400), "paper": (SEEDS,)},
     assumptions=[*TRANSFORMERS, DENSE_SET],
     arms=arms,
     claims=[

@@ -60,7 +60,7 @@ WORLDS = {
     "overnight": ((3, 20),),
     "paper": ((3, 20), (3, 50), (4, 20), (4, 50)),
 }
-"""Hops and people."""
+"""Hops and people. Claims and figure read the last world, the hardest."""
 LARGER = (
     "3,000 steps of 128 questions were raised to 4,000 after rows had been seen, then changed to 3,000 of 256, because "
     "most members of the fixed law ended on their plateau; trials on seeds 100 to 103 chose it, and they showed how "

@@ -35,13 +35,13 @@ from lopsided.recipe import (
 )
 from lopsided.recipes._assumed import TRANSFORMERS
 from lopsided.recipes._transformers import (
-    GROWING_SETTING,
     RATES,
     SEEDS,
-    growing,
-    growing_phases,
+    SETTING,
     online,
     rates,
+    six_phases,
+    transformer,
 )
 
 FRESH_GROUPS = {
@@ -55,7 +55,7 @@ FRESH_GROUPS = {
 }
 """Which parameters learn from fresh samples. (`[ep][mo][bs]*`: `embedding` and `position`.)"""
 BOTH = "W_q and W_k"
-SETTING = f"{GROWING_SETTING}; one rate for all arms, as in the paper, in place of the best of each"
+SETTING = f"{SETTING}; one rate for all arms, as in the paper, in place of the best of each"
 REPEATED_RATES = {**RATES, "laptop": (0.0045,)}
 """The best rate of six phases in `bias-removal-transformer`, of 0.002 to 0.0068."""
 ALL = {"data": "all parameters repeat"}
@@ -66,8 +66,8 @@ def fresh(group):
 
 
 def arms(scale: ScaleName) -> Arms:
-    grid, repeat = rates(scale, REPEATED_RATES), growing_phases(scale)
-    make = partial(growing, scale)
+    grid, repeat = rates(scale, REPEATED_RATES), six_phases(scale)
+    make = partial(transformer, scale)
     yield from swept(partial(make, plan=repeat), grid, **ALL)
     for group in (BOTH,) if scale == "smoke" else FRESH_GROUPS:
         others = [{"match": FRESH_GROUPS[group], "plan": online(scale)}]

@@ -32,7 +32,7 @@ from lopsided.recipe import (
     tuned_curves,
 )
 from lopsided.recipes._assumed import SMALL_OF_27, TRANSFORMERS
-from lopsided.recipes._transformers import GROWING_SEEDS, PARITY, RATES, SEEDS, of_tokens, rates, transformer
+from lopsided.recipes._transformers import CHOOSING, PARITY, RATES, SEEDS, of_tokens, rates, transformer
 
 SMALL, ALL = {"data": "small set"}, {"data": "all inputs"}
 DEFAULT, NORM = {"queries": "default"}, {"queries": "QK norm"}
@@ -83,7 +83,7 @@ recipe = Recipe(
     figure_number="27 (left)",
     question="Does QK norm remove the gap of small and large sets when no batch is sampled?",
     about=__doc__,
-    scales={"smoke": (2, 8), "laptop": (GROWING_SEEDS, 1200), "paper": (SEEDS,)},
+    scales={"smoke": (2, 8), "laptop": (CHOOSING, 1200), "paper": (SEEDS,)},
     assumptions=[*TRANSFORMERS, SMALL_OF_27],
     arms=arms,
     claims=[

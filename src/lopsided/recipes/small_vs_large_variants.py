@@ -34,7 +34,7 @@ from lopsided.recipe import (
 from lopsided.recipes._assumed import DECAY, PERCEPTRONS
 from lopsided.recipes._repetition import FEWER_SEEDS, STEPS, perceptron, small_and_all
 from lopsided.recipes._single_index import LARGE, SMALL_FIRST, gradient_descent
-from lopsided.recipes._transformers import growing, growing_phases, growing_rates
+from lopsided.recipes._transformers import rates, six_phases, transformer
 
 GAUSSIAN, SIGMOID, GELU = {"variant": "Gaussian start"}, {"variant": "sigmoid"}, {"variant": "GELU, single-index"}
 DRAWS, SETS = {"variant": "batches"}, {"variant": "six phases"}
@@ -58,23 +58,23 @@ BATCHES = {"smoke": (8, 2, 2**6, 16, 60), "laptop": (20, 6, 2**13, 128, 3000), "
 
 
 def arms(scale: ScaleName) -> Arms:
-    rates = {variant: {"lr": of[scale]} for variant, of in RATES.items()}
+    grids = {variant: {"lr": of[scale]} for variant, of in RATES.items()}
     for data, sets in small_and_all(scale).items():
         gaussian = partial(perceptron, scale, model={"initialisation": "gaussian"}, **sets)
-        yield from swept(gaussian, rates["Gaussian start"], **GAUSSIAN, data=data)
+        yield from swept(gaussian, grids["Gaussian start"], **GAUSSIAN, data=data)
         sigmoid = partial(perceptron, scale, model={"activation": "sigmoid"}, steps=LONGER[scale], **sets)
-        yield from swept(sigmoid, rates["sigmoid"], **SIGMOID, data=data)
+        yield from swept(sigmoid, grids["sigmoid"], **SIGMOID, data=data)
     for data, make in gradient_descent(scale, D[scale], model={"activation": "gelu"}).items():
-        yield from swept(make, rates["GELU, single-index"], **GELU, data=data)
+        yield from swept(make, grids["GELU, single-index"], **GELU, data=data)
     d, k, size, batch, steps = BATCHES[scale]
     fixed = {"name": "fixed", "size": size, "batch": batch}
     plans = ((WITH, fixed), (WITHOUT, {**fixed, "replacement": False}), (FRESH, {"name": "online", "batch": batch}))
     for data, plan in plans:
         make = partial(perceptron, scale, task={"name": "sparse-parity", "d": d, "k": k}, steps=steps, plan=plan)
-        yield from swept(make, rates["batches"], **DRAWS, **data)
-    nested = growing_phases(scale)
+        yield from swept(make, grids["batches"], **DRAWS, **data)
+    nested = six_phases(scale)
     for data, plan in ((NESTED, nested), (INDEPENDENT, {**nested, "name": "independent-phases"})):
-        yield from swept(partial(growing, scale, plan=plan), growing_rates(scale), **SETS, **data)
+        yield from swept(partial(transformer, scale, plan=plan), rates(scale), **SETS, **data)
 
 
 def figure(r: Results) -> Figure:

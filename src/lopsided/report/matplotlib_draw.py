@@ -137,7 +137,7 @@ def _label_ticks(ax: Any, panel: Panel) -> None:
 
 
 def _apart(settings: np.ndarray) -> list[float]:
-    """Those of the settings whose labels do not overlap on a logarithmic axis that reaches from first to last."""
+    """Settings whose labels do not overlap on a logarithmic axis that reaches from first to last."""
     kept = [settings[0]]
     for x in settings[1:]:
         wide = 1 + (len(_setting(kept[-1])) + len(_setting(x))) / 2
