@@ -191,10 +191,14 @@ BRANCHES = (
         "",
         (
             ("adam", "depth 2, AdamW: the small set is not ahead"),
+            ("adam-deep", "AdamW: the small set is not ahead"),
+            ("layer-lr", "each at its best pair of rates, small and large sets need the same steps"),
+        ),
+        (
             ("qk", "six phases are less than 25 % ahead of fresh samples with a larger QK start"),
             ("qk", "six phases are less than 25 % ahead of fresh samples with a QK rate of its own"),
+            ("qk", "six phases are less than 25 % ahead of fresh samples with QK norm"),
         ),
-        (("qk", "six phases are less than 25 % ahead of fresh samples with QK norm"),),
     ),
     Branch(
         "both",
