@@ -75,6 +75,8 @@ def said(rate: float, found: Decision) -> str:
 def page(names: Sequence[str]) -> str:
     """The page on the recipes of these names that have published rows."""
     there = [name for name in names if (ROOT / "results" / f"{name}.parquet").exists()]
+    if not there:  # of no names `published` opens every file
+        return HEAD
     with published(ROOT / "results", there) as stores:
         return HEAD + "\n".join(
             line for name, store in stores.items() for line in section(registered("recipe")[name], store)
@@ -82,4 +84,4 @@ def page(names: Sequence[str]) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page([name for name, recipe in registered("recipe").items() if recipe.paper == "C"]))
+    PAGE.write_text(page([name for name, recipe in registered("recipe").items() if recipe.paper.startswith("C")]))

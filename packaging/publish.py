@@ -3,7 +3,7 @@
 Verdicts go into docs/results.json, figures into docs/figures, rows into results, counts into README.md, and into the
 pages those effects that one claim alone can have meant. A folder of runs at the scale `paper`: verdicts go into
 docs/paper-results.json, rows into results/paper. What a person has to read again is printed: verdicts that
-changed, and effects that several claims can have meant.
+changed, and effects that several claims can have meant. (Afterwards `python packaging/common_rates.py`, for paper C.)
 """
 
 import json
