@@ -11,7 +11,8 @@ from lopsided.claims.recipe import Recipe
 from lopsided.core.errors import InputError, MissingData
 from lopsided.core.registry import registered
 from lopsided.recipe import Ahead, NotAhead, Results, Statement
-from lopsided.stats.verdict import Decision
+from lopsided.report.words import effect_text, measure
+from lopsided.stats.verdict import Claim, Decision
 from lopsided.store.parts import Store
 from lopsided.study.checking import claims_of
 from lopsided.study.manifest import recorded
@@ -23,9 +24,11 @@ HEAD = """# At common learning rates
 
 Paper C says that rates are tuned and prints none.
 Our verdicts are at each arm's own best rate; somebody who does not tune asks what happens where both have the same one.
-The sweeps have both arms at common rates, so that published rows say that, too: here for every claim on steps to learn
-whose arms were swept, by the members that chose the rates (six to twelve seeds; verdicts on pages rest on new ones).
-Effects are ratios of steps with 95 % intervals; above 1 the arm that the claim names is ahead.
+The sweeps have both arms at common rates, so that published rows say that, too: here for every claim on steps, or on
+compute, to learn whose arms were swept, by the members that chose the rates (six to twelve seeds; verdicts on pages
+rest on new ones).
+Effects are within-seed ratios with 95 % intervals, "≥" where some members never learn; above 1 the arm that the claim
+names first is ahead.
 "Not ahead" allows 25 %.
 The best rates are those of the two arms, in the order of the claim.
 `python packaging/common_rates.py` writes this page.
@@ -34,7 +37,7 @@ The best rates are those of the two arms, in the order of the claim.
 
 
 def at_common_rates(results: Results, statement: Statement) -> Iterator[tuple[float, Decision]]:
-    """The claim at every learning rate that both of its arms have, from the lowest on."""
+    """What the claim's own test finds at every learning rate that both of its arms have, from the lowest on."""
     names = statement.test.reads(results.arms)
     for rate in sorted({results[name].coordinates["lr"] for name in names if "lr" in results[name].swept}):
         alone = results.of(name for name in names if results[name].coordinates.get("lr") == rate)
@@ -55,7 +58,8 @@ def section(recipe: Recipe, store: Store) -> list[str]:
         if not isinstance(statement.test, Ahead | NotAhead):
             continue
         best = [f"{each.arm.coordinates['lr']:g}" for each in statement.test.chosen(results) if "lr" in each.arm.swept]
-        found = [said(rate, at) for rate, at in at_common_rates(results, statement)]
+        common = at_common_rates(results, statement)
+        found = [said(rate, statement.with_what(at, recipe.name, results.scale)) for rate, at in common]
         if len(best) == 2 and found:
             lines.append(f"| {claim.claim} | {claim.verdict} | {best[1]}, {best[0]} | {'; '.join(found)} |")
     if not lines:
@@ -64,12 +68,10 @@ def section(recipe: Recipe, store: Store) -> list[str]:
     return [f"## {recipe.name}", "", *head, *lines, ""]
 
 
-def said(rate: float, found: Decision) -> str:
-    """A rate, and what was found there."""
-    low, high = ("-∞" if found.interval[0] is None else f"{found.interval[0]:.2f}"), found.interval[1]
-    upper = "∞" if high is None else f"{high:.2f}"
-    effect = "too few learn" if found.effect is None else f"{found.effect:.2f} [{low}, {upper}]"
-    return f"{rate:g}: {effect}, {'open' if found.verdict == 'inconclusive' else found.verdict}"
+def said(rate: float, claim: Claim) -> str:
+    """A rate, and the claim's effect and verdict there."""
+    effect = "too few learn" if claim.effect is None else effect_text(claim).removesuffix(f" {measure(claim)}")
+    return f"{rate:g}: {effect}, {'open' if claim.verdict == 'inconclusive' else claim.verdict}"
 
 
 def page(names: Sequence[str]) -> str:

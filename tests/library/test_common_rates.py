@@ -24,6 +24,8 @@ def test_a_recipe_s_lines_are_those_of_its_published_rows(name):
 
 
 def test_what_is_said_of_a_rate():
-    found = Decision("within-seed ratio of", "steps", 1.25, (1.125, None), "holds", 12, "a test")
-    assert said(0.5, found) == "0.5: 1.25 [1.12, ∞], holds"
-    assert said(0.5, found._replace(effect=None, verdict="inconclusive")) == "0.5: too few learn, open"
+    statement = registered("recipe")["adam-deep"].claims[0]
+    found = Decision("within-seed ratio of", "steps", 1.25, (1.125, None), "holds", 12, "a test", ratio=True)
+    unknown = found._replace(effect=None, verdict="inconclusive")
+    assert said(0.5, statement.with_what(found, "adam-deep", "laptop")) == "0.5: ≥ 1.25 [1.12, ∞], holds"
+    assert said(0.5, statement.with_what(unknown, "adam-deep", "laptop")) == "0.5: too few learn, open"
