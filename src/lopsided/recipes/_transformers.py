@@ -43,8 +43,8 @@ SCHEDULE = {**STEPS, "laptop": 400}
 """Steps of the online run whose data the six subsets are shares of: with 1,000 the median member learned in the fourth
 phase, with 500 at the beginning of the last, with 400 well within it (seeds 100 to 103)."""
 ONE_SET = {**STEPS, "laptop": 1000}
-"""Steps of the online run that one set, kept for 100 epochs, has a hundredth of. Of 1,280 samples one member in four
-never learned the rule in the trial, of 2,560 all did."""
+"""Steps of an online run: the one set that is kept for 100 epochs has a hundredth of the samples that such a run sees.
+From 1,280 samples one member in four never learned the rule in the trial, from 2,560 all did."""
 SAMPLES = {"smoke": 64, "laptop": 1024, "overnight": 2048, "paper": 4096}
 """Samples of a test, for every task but parity."""
 PARITY_EVALUATION = {

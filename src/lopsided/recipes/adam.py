@@ -12,10 +12,13 @@ arm; each third of the seeds is judged at what the others choose. AdamW is so fa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from lopsided.core.spec import Spec
 from lopsided.recipe import (
     Ahead,
     Arms,
@@ -48,15 +51,21 @@ STEPS = {"smoke": 60, "laptop": 400, "paper": 4000}
 SGD_STEPS = {"smoke": 60, "laptop": 2000, "paper": 6000}
 
 
+def adamw(scale: ScaleName, depth: int, **sets: Any) -> Callable[..., Spec]:
+    """The scale's perceptron of this depth under AdamW, as a function of the learning rate."""
+    every = 4 if scale == "laptop" else EVERY  # AdamW learns within some hundred steps
+    evaluation = {"every": every, "samples": SAMPLES[scale]}
+    changes = {"optimizer": "adamw", "model": {"depth": depth}, "steps": STEPS[scale], "evaluation": evaluation}
+    return partial(perceptron, scale, **changes, **sets)
+
+
 def arms(scale: ScaleName) -> Arms:
-    every = 4 if scale == "laptop" else EVERY
-    adamw = {"steps": STEPS[scale], "evaluation": {"every": every, "samples": SAMPLES[scale]}}
     for data, sets in small_and_all(scale).items():
         make = partial(perceptron, scale, steps=SGD_STEPS[scale], **sets)
         yield from swept(make, {"lr": SGD_RATES[scale]}, optimizer="SGD", depth=2, data=data)
     for depth in DEPTHS[scale]:
         for data, sets in small_and_all(scale).items():
-            make = partial(perceptron, scale, optimizer="adamw", model={"depth": depth}, **sets, **adamw)
+            make = adamw(scale, depth, **sets)
             yield from swept(make, {"lr": ADAM_RATES[scale]}, optimizer="AdamW", depth=depth, data=data)
 
 

@@ -27,7 +27,7 @@ MOST_LINES = 16
 MOST_TICKS = 16
 """Settings at each of which there is a tick; more would run into one another."""
 CHARACTERS = 45
-"""Digits of tick labels that fit along a panel: its axis is some 250 points wide, and a digit 5.6 of them."""
+"""Characters of tick labels that fit side by side below a panel, which is some 250 points wide; a digit takes 5.6."""
 STYLE: dict[Any, Any] = {
     "font.size": 9,
     "axes.spines.top": False,
@@ -137,7 +137,8 @@ def _label_ticks(ax: Any, panel: Panel) -> None:
 
 
 def _apart(settings: np.ndarray) -> list[float]:
-    """Settings whose labels do not overlap on a logarithmic axis that reaches from first to last."""
+    """Settings, from the first on, that can all be labelled on a logarithmic axis: one whose label would overlap with
+    that of the setting before is left out."""
     kept = [settings[0]]
     for x in settings[1:]:
         wide = 1 + (len(_setting(kept[-1])) + len(_setting(x))) / 2
