@@ -5,6 +5,7 @@ import json
 import os
 
 import duckdb
+import numpy as np
 import pytest
 
 import lopsided as lop
@@ -72,6 +73,22 @@ def test_rows_or_columns_that_are_missing_are_damage(store, rows):
 def test_rows_that_lack_a_time_or_have_one_more_end_in_one_line(store, rows):
     with pytest.raises(InputError, match="the folder's parts were altered"):
         lop.load({"arm": SMALL}, 2, forge(store, rows))
+
+
+@pytest.mark.parametrize(("steps", "sound"), [("min(step), max(step)", True), ("min(step), min(step) + 1", False)])
+def test_of_a_metric_its_ends_alone_are_whole_and_two_other_times_are_not(tmp_path, steps, sound):
+    """Published rows are thinned to the ends where nothing between is read."""
+    longer = SMALL.model_copy(update={"steps": 3, "evaluation": SMALL.evaluation.model_copy(update={"every": 1})})
+    run([longer], 2, Store(tmp_path / "out"))
+    few = f"SELECT * FROM r WHERE metric <> 'test/loss' OR step IN (SELECT unnest([{steps}]) FROM r)"
+    store = forge(Store(tmp_path / "out"), few)
+    if not sound:
+        with pytest.raises(InputError, match="the folder's parts were altered"):
+            lop.load({"arm": longer}, 2, store)
+        return
+    loss = lop.load({"arm": longer}, 2, store).arms["arm"].metric("test/loss")
+    assert np.isfinite(loss[:, [0, -1]]).all()
+    assert np.isnan(loss[:, 1]).all()
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 
 from lopsided.core.errors import InputError
 from lopsided.stats.verdict import Claim
+from lopsided.store.compact import copy_rows
 from lopsided.store.parts import Store
 from lopsided.study.checking import claims_of
 from lopsided.study.manifest import recorded
@@ -55,6 +56,24 @@ def test_what_is_published_again_is_the_same(tmp_path):
     ]
     assert found[0] == found[1]
     assert {row[3] for row in found[0]} == {"skills/error"}
+
+
+def test_of_a_thinned_metric_the_ends_are_written(tmp_path):
+    import duckdb
+
+    (tmp_path / "store").mkdir()
+    store = unpack(ROOT / "results/tour.parquet", tmp_path / "store")
+    survey = store.survey()
+    metric = duckdb.sql(f"SELECT min(metric) FROM read_parquet('{ROOT}/results/tour.parquet')").fetchall()[0][0]
+    copy_rows(store, survey.good, survey.complete, tmp_path / "thinned.parquet", thinned={metric})
+    asked = "SELECT count(*), min(step), max(step) FROM read_parquet(?) WHERE metric = ? GROUP BY spec, seed"
+    whole, thin = (
+        duckdb.execute(asked + " ORDER BY spec, seed", [str(file), metric]).fetchall()
+        for file in (ROOT / "results/tour.parquet", tmp_path / "thinned.parquet")
+    )
+    assert [each[1:] for each in thin] == [each[1:] for each in whole]
+    assert {each[0] for each in thin} == {2}
+    assert min(each[0] for each in whole) > 2
 
 
 def test_what_has_no_complete_run_is_not_published(tmp_path):

@@ -28,13 +28,15 @@ def measure(claim: Claim) -> str:
 
 def effect_text(claim: Claim) -> str:
     """`12.1 [8.0, 16.4] ratio of median compute to learn`; an unknown end of the interval is written as infinite, and
-    the effect as a bound where the other end is known."""
+    the effect as a bound where the other end is known; of an unknown effect, the end that is known."""
     if claim.verdict == "not run":
         return "–"
     low, high = claim.interval
     if claim.effect is None:
         why = UNKNOWN.get(claim.reason) or ("too few members learned" if claim.ratio else "too few runs have it")
-        return f"unknown: {why} ({measure(claim)})"
+        ends = ((" above ", low if low or not claim.ratio else None), (" below ", high))
+        side = next((f",{word}{number(end)}" for word, end in ends if end is not None), "")
+        return f"unknown{side}: {why} ({measure(claim)})"
     open_below = low is None or (low == 0 and claim.ratio)
     bound = {(False, True): "≥ ", (True, False): "≤ "}.get((open_below, high is None), "")
     text = f"[{number(low) if low is not None else '−∞'}, {number(high) if high is not None else '∞'}]"

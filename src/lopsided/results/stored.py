@@ -226,7 +226,7 @@ def arm_of(
     values: dict[str, np.ndarray] = {}
     names, starts = np.unique(metric, return_index=True)  # sorted, as the rows are
     for each, i, j in zip(names.tolist(), starts, [*starts[1:], len(metric)], strict=True):
-        _complete(each, j - i, shape, spec, name)
+        _complete(each, at[i:j], shape, spec, name)
         found = _values(rows, slice(i, j), (member[i:j], at[i:j]), shape)
         values[each] = np.take_along_axis(found, kept.reshape(*shape, *[1] * (found.ndim - 2)), axis=1)
     samples, distinct = (_axis(np.asarray(rows[c], float), steps, member, at) for c in ("samples", "distinct_samples"))
@@ -280,12 +280,17 @@ def _axis(column: np.ndarray, steps: np.ndarray, member: np.ndarray, at: np.ndar
     return found
 
 
-def _complete(metric: str, n: int, shape: tuple[int, int], spec: Spec, arm: str) -> None:
-    """Every metric has a row per member and evaluation, or per member if a probe measures it once, at the end."""
+def _complete(metric: str, at: np.ndarray, shape: tuple[int, int], spec: Spec, arm: str) -> None:
+    """Every metric has a row per member and evaluation (`at` which, by row), or per member if a probe measures it once,
+    at the end, or two of each member, at the first and at the last (published rows of which nothing between is read).
+    """
     if spec.until is not None:
         return
+    members, evaluations = shape
     once = any(probe.n_checkpoints for probe in spec.probes)
-    if n not in {shape[0] * shape[1], shape[0] if once else -1}:
+    ends = {0, evaluations - 1} == set(at.tolist())
+    if len(at) not in {members * evaluations, members if once else -1, 2 * members if ends else -1}:
         raise StoreError(
-            f"arm {arm!r} has {n:,} rows of {metric!r}, not {shape[0]} x {shape[1]}: the folder's parts were altered"
+            f"arm {arm!r} has {len(at):,} rows of {metric!r}, not {members} x {evaluations}: the folder's parts were "
+            "altered"
         )

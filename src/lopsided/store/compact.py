@@ -145,8 +145,10 @@ def copy_rows(
     file: Path,
     metrics: Collection[str] | None = None,
     options: str = "COMPRESSION zstd",
+    thinned: Collection[str] = (),
 ) -> None:
-    """Write the rows of `members`, each from its job, as one Parquet file; of some `metrics`, or of all."""
+    """Write the rows of `members`, each from its job, as one Parquet file; of some `metrics`, or of all; of `thinned`
+    metrics, those of each member's first and last evaluation."""
     import duckdb
     import numpy as np
 
@@ -164,8 +166,8 @@ def copy_rows(
             f"FROM read_parquet([{', '.join(map(repr, files))}], filename = true) r "
             "JOIN files f ON r.filename = f.file "
             "JOIN asked a ON r.spec = a.spec AND r.seed = a.seed AND f.job = a.job "
-            f"{_only(metrics)} ORDER BY r.spec, r.metric, r.seed, r.step) TO '{_inside(root, store, file)}' "
-            f"(FORMAT parquet, {options})"
+            f"{_only(metrics)} {_ends(thinned)} ORDER BY r.spec, r.metric, r.seed, r.step) "
+            f"TO '{_inside(root, store, file)}' (FORMAT parquet, {options})"
         )
 
 
@@ -173,6 +175,16 @@ def _only(metrics: Collection[str] | None) -> str:
     if metrics is None:
         return ""
     return f"WHERE r.metric IN ({', '.join(map(quoted, metrics))})"
+
+
+def _ends(thinned: Collection[str]) -> str:
+    if not thinned:
+        return ""
+    names = ", ".join(map(quoted, thinned))
+    return (
+        "WINDOW of_member AS (PARTITION BY r.spec, r.metric, r.seed) "
+        f"QUALIFY r.metric NOT IN ({names}) OR r.step IN (min(r.step) OVER of_member, max(r.step) OVER of_member)"
+    )
 
 
 def quoted(text: object) -> str:

@@ -36,6 +36,9 @@ from lopsided.study.recipe_run import RecipeRun
 LICENCE = "CC-BY-4.0"
 KEY = "lopsided"
 """Key in the Parquet metadata of what is not a row: specs, seeds, provenance, manifest of the run."""
+LARGE = 4 * 2**20
+"""Bytes of a file in which metrics are thinned, too: `emergence` kept 60 members' matrices at 252 evaluations (43 MB)
+for a figure that draws two of them. Every other file is smaller."""
 LARGEST = 64 * 2**20
 """Bytes of JSON that a file may say; the most of ours is 4 MB. What says more was made to fill a memory."""
 
@@ -43,7 +46,8 @@ LARGEST = 64 * 2**20
 def publish(recipe: Recipe, store: Store, folder: Path) -> Path:
     """Write the rows of the run that decides a recipe's claims. Raises `InputError` if the folder has none.
 
-    A metric is left out if without it claims and figure come out the same, which is tried for each.
+    A metric is left out if without it claims and figure come out the same, which is tried for each. In a large file,
+    a metric is thinned to the first and last evaluation if that changes nothing, either.
     """
     found = claims_of(recipe, recorded(store), store)
     if found.run is None:
@@ -57,6 +61,13 @@ def publish(recipe: Recipe, store: Store, folder: Path) -> Path:
             if rest and _says(recipe, _written(found.run, store, rest, Path(aside) / "tried.parquet")) == told:
                 kept = rest
         whole = _written(found.run, store, kept, Path(aside) / "published.parquet")
+        thinned: frozenset[str] = frozenset()
+        for metric in sorted(kept) if whole.stat().st_size > LARGE else ():
+            more = thinned | {metric}
+            if _says(recipe, _written(found.run, store, kept, Path(aside) / "tried.parquet", more)) == told:
+                thinned = more
+        if thinned:
+            whole = _written(found.run, store, kept, whole, thinned)
         return Path(shutil.copyfile(whole, folder / f"{recipe.name}.parquet"))
 
 
@@ -105,8 +116,8 @@ def unpack(file: Path, root: Path) -> Store:
     return store.as_of_now()
 
 
-def _written(run: RecipeRun, store: Store, metrics: Collection[str], file: Path) -> Path:
-    """The file with some metrics."""
+def _written(run: RecipeRun, store: Store, metrics: Collection[str], file: Path, thinned: Collection[str] = ()) -> Path:
+    """The file with some metrics, some of them `thinned` to two evaluations."""
     survey = store.survey()
     around = recorded_neighbours(run, store)
     specs = {spec.content_hash() for each in (run, *around) for spec in each.grown(store)[0].arms.values()}
@@ -118,7 +129,7 @@ def _written(run: RecipeRun, store: Store, metrics: Collection[str], file: Path)
         files = [store.root / kind / f"{each.label}.json" for each in (run, *around)]
         said[kind] = {each.name: each.read_text() for each in files if each.is_file()}
     bare = file.with_name("bare.parquet")
-    copy_rows(store, parts, members, bare, metrics)
+    copy_rows(store, parts, members, bare, metrics, thinned=thinned)
     told = quoted(packed({**said, "rows": _digest(bare)}))
     copy_rows(
         store,
@@ -127,6 +138,7 @@ def _written(run: RecipeRun, store: Store, metrics: Collection[str], file: Path)
         file,
         metrics,
         f"COMPRESSION zstd, COMPRESSION_LEVEL 15, KV_METADATA {{licence: {quoted(LICENCE)}, {KEY}: {told}}}",
+        thinned,
     )
     return file
 
