@@ -70,7 +70,11 @@ def section(recipe: Recipe, store: Store) -> list[str]:
 
 def said(rate: float, claim: Claim) -> str:
     """A rate, and the claim's effect and verdict there."""
-    effect = "too few learn" if claim.effect is None else effect_text(claim).removesuffix(f" {measure(claim)}")
+    whole = effect_text(claim)
+    if claim.effect is None:
+        effect = "too few learn" + whole.removeprefix("unknown").partition(":")[0]
+    else:
+        effect = whole.removesuffix(f" {measure(claim)}")
     return f"{rate:g}: {effect}, {'open' if claim.verdict == 'inconclusive' else claim.verdict}"
 
 

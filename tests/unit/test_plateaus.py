@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lopsided.core.spec import Spec
-from lopsided.stats.plateaus import plateau_length
+from lopsided.stats.plateaus import plateau_length, rest_length
 from lopsided.stats.slopes import difference, of_points
 from lopsided.tasks._groups import named
 from lopsided.tasks.state_tracking import StateTracking
@@ -102,3 +102,13 @@ def test_a_settled_flow_stands_still_and_was_not_changed_before():
     np.testing.assert_allclose(runs[1][early], runs[0][early], rtol=1e-3)
     assert runs[0][-1] < 1e-12
     assert 1e-8 < runs[1][-1] < 1e-6
+
+
+def test_a_loss_without_known_levels_rests_where_it_stays_flat_and_is_not_yet_learned():
+    """A third of the run at half of the first loss, between two falls; and one at a twentieth, which is learned."""
+    steps = np.arange(1, 91)
+    falls = [np.geomspace(2.0, 1.0, 30), np.full(30, 1.0), np.geomspace(1.0, 0.02, 30)]
+    learned = [np.geomspace(2.0, 0.1, 30), np.full(60, 0.1)]
+    rests = rest_length(steps, np.stack([np.concatenate(falls), np.concatenate(learned)]))
+    assert 15 <= rests[0] <= 30
+    assert rests[1] == 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from lopsided.core.spec import Spec
+from lopsided.recipe import Ahead, Arm, At, Measured
+from lopsided.stats.times import Times, time_to_learn
 
 UNIFORM = {"name": "uniform"}
 BINS = 5
@@ -13,6 +15,8 @@ LEARNED = 0.5
 """Accuracy from which a bin counts as learned."""
 STEPS = {"smoke": 40, "laptop": 2500, "overnight": 30_000, "paper": 200_000}
 EVERY = {"smoke": 10, "laptop": 50, "overnight": 500, "paper": 2000}
+ON_LAW = "train/loss"
+"""The metric by which we read the curves of paper A's appendix: losses on the law that each network is trained on."""
 BATCH = {"smoke": 32, "laptop": 256, "overnight": 256, "paper": 256}
 
 
@@ -53,3 +57,19 @@ def tracking(scale: str, skills: dict[str, Any], hops: int | None = None, **chan
         "probes": [{**RANK_BINS, "samples": min(512, samples)}],
     }
     return Spec.parse({**plain, **changes})
+
+
+def halved(each: Arm) -> Times:
+    """Compute to half of the first evaluation's training loss, on the law that the arm is trained on: narrower laws
+    also have the narrower answers to begin with."""
+    loss = each.metric(ON_LAW)
+    return time_to_learn(each.samples, -loss / loss[:, :1], -0.5)
+
+
+def halves_first(fast: At, slow: At) -> Ahead:
+    """The arm at one place halves its training loss with less compute than the arm at another."""
+
+    def of(at: At) -> Measured:
+        return Measured(lambda r: halved(r.arm(**at)), at)
+
+    return Ahead(of(fast), of=of(slow), unit="compute")

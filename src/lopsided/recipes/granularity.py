@@ -33,16 +33,14 @@ from lopsided.recipe import (
     over_members,
 )
 from lopsided.recipes._assumed import ENCODERS
-from lopsided.recipes._frequency import LEARNED, STEPS, tracking
+from lopsided.recipes._frequency import LEARNED, ON_LAW, STEPS, halved, tracking
 from lopsided.stats.slopes import of_points
-from lopsided.stats.times import time_to_learn
 
 LENGTH = {**STEPS, "laptop": 4000}
 LONGER = "2,500 steps before, within which some members of the finest law never got half right"
 COUNTS = {"smoke": (2, 3, 6), "laptop": (3, 6, 12, 24), "paper": (5, 10, 20, 40, 60, 120)}
 ALL, HEAD = ("test/accuracy", 0.5), ("bin1/accuracy", LEARNED)
 """A metric, and from where it counts as learned."""
-ON_LAW = "train/loss"
 
 
 METRIC = "first on uniform test samples, 0.395 times as fast and a slope of 0.476, both contradicted: another metric"
@@ -52,12 +50,6 @@ def arms(scale: ScaleName) -> Arms:
     for bins in COUNTS[scale]:
         law = {"name": "binned-power-law", "alpha": 1.5, "bins": bins}
         yield arm(tracking(scale, law, steps=LENGTH[scale]), bins=bins)
-
-
-def halved(each):
-    """Compute to half of the first evaluation's training loss, on the law that the arm is trained on."""
-    loss = each.metric(ON_LAW)
-    return time_to_learn(each.samples, -loss / loss[:, :1], -0.5)
 
 
 def times(each, learned):

@@ -12,6 +12,9 @@ FLAT, AHEAD = 0.02, 1 / 8
 """On a plateau the loss falls by less than 2 % in the next eighth of the run. (A loss that goes from log 24 to log 4 in
 one run at a constant relative rate falls by about 10 % in an eighth of it.)"""
 
+UNLEARNED = 0.1
+"""Share of the first loss from which on nothing much is left that a plateau could hold up."""
+
 
 def plateau_length(
     axis: np.ndarray, loss: np.ndarray, entropies: Sequence[float], within: float = WITHIN
@@ -19,14 +22,23 @@ def plateau_length(
     """(M,) how much of `axis` (T,) each member's `loss` (M, T) rests within a share `within` of one of `entropies`: it
     is that near, and stays flat. A loss that only passes through is on no plateau, nor is what is not a number.
 
-    Every evaluation stands for the stretch that ends there. Near the end, flatness is that of the last stretch that can
-    be followed.
+    Every evaluation stands for the stretch that ends there.
     """
-    stretch = np.diff(axis, prepend=0)
     levels = np.asarray(entropies, float)
     near = (np.abs(loss[:, :, None] - levels) <= within * levels).any(-1)
+    return (near & _flat(axis, loss)) @ np.diff(axis, prepend=0)
+
+
+def rest_length(axis: np.ndarray, loss: np.ndarray, above: float = UNLEARNED) -> np.ndarray:
+    """(M,) how much of `axis` (T,) each member's `loss` (M, T) rests at whatever height above a share `above` of its
+    first value: `plateau_length` for a loss whose levels nobody knows, as that on a law of training's own."""
+    return ((loss > above * loss[:, :1]) & _flat(axis, loss)) @ np.diff(axis, prepend=0)
+
+
+def _flat(axis: np.ndarray, loss: np.ndarray) -> np.ndarray:
+    """(M, T) whether the loss stays as it is over the next eighth of the run; near the end, over the last one that can
+    be followed."""
     ahead = AHEAD * axis[-1]
     begins = np.minimum(np.arange(len(axis)), np.searchsorted(axis, axis[-1] - ahead))
     ends = np.minimum(np.searchsorted(axis, axis + ahead), len(axis) - 1)
-    flat = loss[:, ends] > (1 - FLAT) * loss[:, begins]
-    return (near & flat) @ stretch
+    return loss[:, ends] > (1 - FLAT) * loss[:, begins]
