@@ -13,6 +13,12 @@ GRID = Assumption(
 DECAY = Assumption("optimizer.weight_decay", "paper C says AdamW and gives no decay; 0 here")
 HEADS = Assumption("model.heads", "paper A gives the encoder's layers and width, not its heads")
 START = Assumption("model.initialisation", "paper A names no initialisation; here PyTorch's")
+MIXTURE = Assumption(
+    "plan.name",
+    "paper A's text lets the curriculum go from easier to harder examples, and its figure has a mixture of hops; here "
+    "one mixture of 1 to 4 hops all the way",
+    "curriculum",
+)
 QUESTIONS_DECAY = Assumption("optimizer.weight_decay", "paper A gives none for questions; 0.01, as for its arithmetic")
 FACTS = Assumption(
     "task.facts",

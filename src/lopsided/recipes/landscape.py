@@ -103,7 +103,8 @@ def figure(r: Results) -> Figure:
         for where, what in (("whole", "whole way"), ("near", "near the start"))
         for skills in LAWS
     ]
-    panels += [surface(r.arm(**at), "near", f"{at['skills']}: near the start") for at in (SMALLEST, LARGEST)]
+    others = [each for each in r.where(**TRANSFORMER) if each.coordinates["skills"] not in LAWS]
+    panels += [surface(each, "near", f"{each.coordinates['skills']}: near the start") for each in others]
     probe = next(p for p in r.where(**TRANSFORMER)[0].spec.probes if isinstance(p, Landscape))
     return Figure(f"Training loss of one member on a plane: {PLANES[probe.plane]}", panels)
 

@@ -13,7 +13,13 @@ MANY = 1000
 """Seeds beyond which another setting is wanted, not more seeds."""
 MOST_DIFFERENCES = 6
 """Differences from the paper that a line has room for."""
-SHOWN = {"steps": "steps", "plan.batch": "batch", "optimizer.lr": "rate", "skills.alpha": "exponent"}
+SHOWN = {
+    "steps": "steps",
+    "plan.batch": "batch",
+    "optimizer.lr": "rate",
+    "skills.alpha": "exponent",
+    "plan.name": "plan",
+}
 """Fields by the words that people use for them; others by the last part of their path."""
 
 
