@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats as sps
 
-from lopsided.stats import decisions
+from lopsided.stats import decisions, signflip
 from lopsided.stats.signflip import centre_interval, sign_flip
 from lopsided.stats.times import Times
 
@@ -87,3 +87,12 @@ def test_many_members_are_taken_piece_by_piece():
         patch.setattr(signflip, "AT_ONCE", 1_000)
         assert sign_flip(values) == whole[0]
         np.testing.assert_allclose(centre_interval(values), whole[1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [50, 500])
+def test_choices_that_are_kept_are_those_that_would_be_drawn(n, monkeypatch):
+    """As numbers up to 419 members, beyond as bytes."""
+    values = np.random.default_rng(n).normal(0.02, 1, n)
+    kept = sign_flip(values), centre_interval(values)
+    monkeypatch.setattr(signflip, "KEPT", 0)
+    assert (sign_flip(values), centre_interval(values)) == kept

@@ -31,9 +31,12 @@ PRECISION = 1e-4
 """Precision of shifts that are sought by halving: on a log scale a hundredth of a percent."""
 MOST_MEMBERS = 50_000
 """An arm's, at most: a test of so many takes up to two minutes, and 250 MiB. (Of times that some members do not reach
-it takes 14 s with 2,000 members an arm, 2026-11-28, so that so many may take ten minutes.)"""
+it takes 3.5 s with 2,000 members an arm, 2026-11-30. From 3,356 on choices are drawn anew for each test, which took 14
+s with 2,000: so many may take ten minutes.)"""
 AT_ONCE = 2**22
 """Numbers of choices that are in memory at once."""
+KEPT = 2**25
+"""Numbers of choices that are kept from test to test, a byte each where they are more than AT_ONCE."""
 SLACK = 1e-9
 """Sums that are equal in exact arithmetic differ by rounding; without the slack, ties would be lost."""
 
@@ -124,9 +127,10 @@ def _some_subsets(n: int) -> Iterator[np.ndarray]:
 
 @lru_cache(maxsize=4)  # at most 134 MB
 def _kept_subsets(n: int) -> tuple[np.ndarray, ...]:
-    """The random choices for at most AT_ONCE numbers. An interval of times that some members do not reach is found by
+    """The random choices for at most KEPT numbers. An interval of times that some members do not reach is found by
     some thirty tests of one n, and to draw the choices takes ten times as long as a test."""
-    return tuple(_some_subsets(n))
+    kind = float if SAMPLED * n <= AT_ONCE else np.uint8
+    return tuple(each.astype(kind, copy=False) for each in _some_subsets(n))
 
 
 def pieces(rows: int, n: int) -> Iterator[int]:
@@ -142,8 +146,9 @@ def _of_subsets(columns: np.ndarray) -> np.ndarray:
     n = len(columns)
     if n <= EXACT_UP_TO:
         return _all_subsets(n) @ columns
-    some = _kept_subsets(n) if SAMPLED * n <= AT_ONCE else _some_subsets(n)
-    return np.concatenate([np.zeros((1, columns.shape[1])), *(each @ columns for each in some)])
+    some = _kept_subsets(n) if SAMPLED * n <= KEPT else _some_subsets(n)
+    sums = (each.astype(float, copy=False) @ columns for each in some)
+    return np.concatenate([np.zeros((1, columns.shape[1])), *sums])
 
 
 def _sums(values: np.ndarray) -> np.ndarray:
