@@ -11,7 +11,7 @@ from lopsided.claims.recipe import Recipe
 from lopsided.core.errors import InputError, MissingData
 from lopsided.core.registry import registered
 from lopsided.recipe import Ahead, NotAhead, Results, Statement
-from lopsided.report.words import effect_text, measure
+from lopsided.report.words import size_text
 from lopsided.stats.verdict import Claim, Decision
 from lopsided.store.parts import Store
 from lopsided.study.checking import claims_of
@@ -70,12 +70,8 @@ def section(recipe: Recipe, store: Store) -> list[str]:
 
 def said(rate: float, claim: Claim) -> str:
     """A rate, and the claim's effect and verdict there."""
-    whole = effect_text(claim)
-    if claim.effect is None:
-        effect = "too few learn" + whole.removeprefix("unknown").partition(":")[0]
-    else:
-        effect = whole.removesuffix(f" {measure(claim)}")
-    return f"{rate:g}: {effect}, {'open' if claim.verdict == 'inconclusive' else claim.verdict}"
+    few = ", as too few learn" if claim.effect is None else ""
+    return f"{rate:g}: {size_text(claim)}{few}, {'open' if claim.verdict == 'inconclusive' else claim.verdict}"
 
 
 def page(names: Sequence[str]) -> str:

@@ -28,4 +28,7 @@ def test_what_is_said_of_a_rate():
     found = Decision("within-seed ratio of", "steps", 1.25, (1.125, None), "holds", 12, "a test", ratio=True)
     unknown = found._replace(effect=None, verdict="inconclusive")
     assert said(0.5, statement.with_what(found, "adam-deep", "laptop")) == "0.5: ≥ 1.25 [1.12, ∞], holds"
-    assert said(0.5, statement.with_what(unknown, "adam-deep", "laptop")) == "0.5: too few learn, above 1.12, open"
+    assert (
+        said(0.5, statement.with_what(unknown, "adam-deep", "laptop"))
+        == "0.5: unknown, above 1.12, as too few learn, open"
+    )

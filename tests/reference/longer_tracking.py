@@ -7,13 +7,16 @@ import sys
 import tempfile
 
 import lopsided as lop
-from lopsided.recipes._frequency import power_law, tracking
+from lopsided.recipes._frequency import power_law
+from lopsided.recipes.state_tracking import spec
 
 
 def main(steps: int) -> None:
-    changes = {"rank_order": "random", "task": {"name": "state-tracking", "group": "A5", "hops": 3}}
-    changes |= {"steps": steps, "evaluation": {"every": max(1, steps // 40), "samples": 2048}}
-    arms = {f"exponent {alpha:g}": tracking("laptop", power_law(alpha), **changes) for alpha in (1.5, 1.0)}
+    evaluation = {"every": max(1, steps // 40), "samples": 2048}
+    arms = {
+        f"exponent {alpha:g}": spec("laptop", power_law(alpha)).replace(steps=steps, evaluation=evaluation)
+        for alpha in (1.5, 1.0)
+    }
     with tempfile.TemporaryDirectory() as out:
         found = lop.run(arms, seeds=range(100, 106), out=out)
         for name in arms:

@@ -141,7 +141,7 @@ BRANCHES = (
         (
             ("heavy-skills", "A5: two levels, fixed, end above uniform skills"),
             ("heavy-skills-groups", "D4xZ3: two levels, fixed, end above uniform skills"),
-            ("exponent", "exponent 0.5 is too small: it ends below"),
+            ("exponent", "exponent 0.5 is too small"),
             ("rank-order", "random order at exponent 1.5 ends above uniform"),
         ),
         (

@@ -17,6 +17,7 @@ STEPS = {"smoke": 40, "laptop": 2500, "overnight": 30_000, "paper": 200_000}
 EVERY = {"smoke": 10, "laptop": 50, "overnight": 500, "paper": 2000}
 ON_LAW = "train/loss"
 """The metric by which we read the curves of paper A's appendix: losses on the law that each network is trained on."""
+BY_LOSS = "added on 2026-11-30, before this loss was looked at in any row (published ones had left it out)"
 BATCH = {"smoke": 32, "laptop": 256, "overnight": 256, "paper": 256}
 
 
@@ -67,7 +68,8 @@ def halved(each: Arm) -> Times:
 
 
 def halves_first(fast: At, slow: At) -> Ahead:
-    """The arm at one place halves its training loss with less compute than the arm at another."""
+    """Test of whether the arm at the coordinates `fast` needs less compute than the arm at `slow` until its training
+    loss is half of what it was."""
 
     def of(at: At) -> Measured:
         return Measured(lambda r: halved(r.arm(**at)), at)

@@ -36,9 +36,9 @@ def additive(
     probes: Sequence[dict[str, Any] | str] = ("directions", "population-loss"),
     **changes: Any,
 ) -> Spec:
-    """Spec of a student network that learns an additive teacher. Both have the same link function: the Hermite
-    polynomial of this `degree`, or a sum of several (`link`: their coefficients by degree). Evaluations lie on a
-    geometric grid of steps."""
+    """Spec of a student network that learns an additive teacher, a weighted sum of one function along several
+    directions. This link function, which the student's neurons have, too, is the Hermite polynomial of this `degree`,
+    or a sum of several (`link`: their coefficients by degree). Evaluations lie on a geometric grid of steps."""
     same = link or f"h{degree}"
     return Spec.parse(
         {

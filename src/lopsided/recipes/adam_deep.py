@@ -32,8 +32,8 @@ from lopsided.recipes.adam import ADAM_RATES, adamw
 
 DEPTH = {"smoke": 3, "laptop": 6, "paper": 6}
 RATES = {**ADAM_RATES, "laptop": (0.003, 0.005, 0.01, 0.02)}
-"""Rates that `adam` has, without the highest, since the best rate falls with depth there. A sweep whose best is at an
-end goes on."""
+"""The learning rates of `adam` (depths 2 and 4) but the highest: the deeper the network, the lower its best rate. A
+sweep whose best rate is its lowest or highest is extended."""
 WORDED = "worded as in `adam`, after its rows at depths 2 and 4 had been seen; none at depth 6 had been"
 SMALL, ALL = {"data": "small"}, {"data": "all"}
 

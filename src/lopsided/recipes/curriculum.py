@@ -37,7 +37,7 @@ from lopsided.recipe import (
     curves,
 )
 from lopsided.recipes._assumed import ENCODERS, MIXTURE
-from lopsided.recipes._frequency import BATCH, ON_LAW, STEPS, UNIFORM, halves_first, power_law, tracking
+from lopsided.recipes._frequency import BATCH, BY_LOSS, ON_LAW, STEPS, UNIFORM, halves_first, power_law, tracking
 from lopsided.stats.plateaus import plateau_length, rest_length
 
 LENGTH = {**STEPS, "laptop": 2000}
@@ -75,7 +75,6 @@ def rest_on_law(at: At) -> Measured:
 
 
 PASSED = "first counted a loss that passes a level in steady descent, too: {}"
-BY_LOSS = "added on 2026-11-30, before this loss was looked at in any row (published ones had left it out)"
 
 
 def figure(r: Results) -> Figure:

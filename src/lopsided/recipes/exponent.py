@@ -38,6 +38,7 @@ from lopsided.recipe import (
 from lopsided.recipes._assumed import ENCODERS
 from lopsided.recipes._frequency import (
     BINS,
+    BY_LOSS,
     LEARNED,
     ON_LAW,
     STEPS,
@@ -91,9 +92,6 @@ def beats_the_best_fixed(start):
 def before(found: str) -> str:
     """The history of a claim first judged with three hops, where it came out as `found`."""
     return f"first with 3 hops and 2,500 steps: {found}; with 4 hops since small exponents learn with 3"
-
-
-BY_LOSS = "added on 2026-11-30, before this loss was looked at in any row (published ones had left it out)"
 
 
 def figure(r: Results) -> Figure:

@@ -33,20 +33,26 @@ def measure(claim: Claim) -> str:
 
 
 def effect_text(claim: Claim) -> str:
-    """`12.1 [8.0, 16.4] ratio of median compute to learn`; an unknown end of the interval is written as infinite, and
-    the effect as a bound where the other end is known; of an unknown effect, the end that is known."""
+    """`12.1 [8.0, 16.4] ratio of median compute to learn`, or why the effect has no size."""
     if claim.verdict == "not run":
         return "–"
+    if claim.effect is not None:
+        return f"{size_text(claim)} {measure(claim)}"
+    why = UNKNOWN.get(claim.reason) or ("too few members learned" if claim.ratio else "too few runs have it")
+    return f"{size_text(claim)}: {why} ({measure(claim)})"
+
+
+def size_text(claim: Claim) -> str:
+    """`12.1 [8.0, 16.4]`; an unknown end of the interval is written as infinite, and the effect as a bound where the
+    other end is known: `≥ 12.1 [8.0, ∞]`. An unknown effect is `unknown`, with the end that is known."""
     low, high = claim.interval
-    if claim.effect is None:
-        why = UNKNOWN.get(claim.reason) or ("too few members learned" if claim.ratio else "too few runs have it")
-        ends = ((" above ", low if low or not claim.ratio else None), (" below ", high))
-        side = next((f",{word}{number(end)}" for word, end in ends if end is not None), "")
-        return f"unknown{side}: {why} ({measure(claim)})"
     open_below = low is None or (low == 0 and claim.ratio)
+    if claim.effect is None:
+        end = "" if low is None or open_below else f", above {number(low)}"
+        return "unknown" + (end or ("" if high is None else f", below {number(high)}"))
     bound = {(False, True): "≥ ", (True, False): "≤ "}.get((open_below, high is None), "")
     text = f"[{number(low) if low is not None else '−∞'}, {number(high) if high is not None else '∞'}]"
-    return f"{bound}{number(claim.effect)} {text} {measure(claim)}"
+    return f"{bound}{number(claim.effect)} {text}"
 
 
 def paper_text(claim: Claim) -> str:

@@ -287,9 +287,10 @@ def _complete(metric: str, at: np.ndarray, shape: tuple[int, int], spec: Spec, a
     if spec.until is not None:
         return
     members, evaluations = shape
-    once = any(probe.n_checkpoints for probe in spec.probes)
-    ends = {0, evaluations - 1} == set(at.tolist())
-    if len(at) not in {members * evaluations, members if once else -1, 2 * members if ends else -1}:
+    everywhere = len(at) == members * evaluations
+    at_the_end = len(at) == members and any(probe.n_checkpoints for probe in spec.probes)
+    at_both_ends = len(at) == 2 * members and set(at.tolist()) == {0, evaluations - 1}
+    if not (everywhere or at_the_end or at_both_ends):
         raise StoreError(
             f"arm {arm!r} has {len(at):,} rows of {metric!r}, not {members} x {evaluations}: the folder's parts were "
             "altered"

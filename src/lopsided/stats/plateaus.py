@@ -11,7 +11,6 @@ WITHIN = 0.05
 FLAT, AHEAD = 0.02, 1 / 8
 """On a plateau the loss falls by less than 2 % in the next eighth of the run. (A loss that goes from log 24 to log 4 in
 one run at a constant relative rate falls by about 10 % in an eighth of it.)"""
-
 UNLEARNED = 0.1
 """Share of the first loss from which on nothing much is left that a plateau could hold up."""
 
@@ -31,7 +30,7 @@ def plateau_length(
 
 def rest_length(axis: np.ndarray, loss: np.ndarray, above: float = UNLEARNED) -> np.ndarray:
     """(M,) how much of `axis` (T,) each member's `loss` (M, T) rests at whatever height above a share `above` of its
-    first value: `plateau_length` for a loss whose levels nobody knows, as that on a law of training's own."""
+    first value: `plateau_length` for a loss whose levels nobody knows, such as the training loss under a power law."""
     return ((loss > above * loss[:, :1]) & _flat(axis, loss)) @ np.diff(axis, prepend=0)
 
 

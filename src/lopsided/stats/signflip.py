@@ -36,7 +36,8 @@ s with 2,000: so many may take ten minutes.)"""
 AT_ONCE = 2**22
 """Numbers of choices that are in memory at once."""
 KEPT = 2**25
-"""Numbers of choices that are kept from test to test, a byte each where they are more than AT_ONCE."""
+"""How many signs, of all members in all random choices, are remembered for the next test of as many members: up to
+AT_ONCE as numbers of 8 bytes, beyond as bytes."""
 SLACK = 1e-9
 """Sums that are equal in exact arithmetic differ by rounding; without the slack, ties would be lost."""
 
@@ -127,7 +128,7 @@ def _some_subsets(n: int) -> Iterator[np.ndarray]:
 
 @lru_cache(maxsize=4)  # at most 134 MB
 def _kept_subsets(n: int) -> tuple[np.ndarray, ...]:
-    """The random choices for at most KEPT numbers. An interval of times that some members do not reach is found by
+    """The random choices, remembered. An interval of times that some members do not reach is found by
     some thirty tests of one n, and to draw the choices takes ten times as long as a test."""
     kind = float if SAMPLED * n <= AT_ONCE else np.uint8
     return tuple(each.astype(kind, copy=False) for each in _some_subsets(n))

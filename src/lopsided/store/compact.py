@@ -147,8 +147,8 @@ def copy_rows(
     options: str = "COMPRESSION zstd",
     thinned: Collection[str] = (),
 ) -> None:
-    """Write the rows of `members`, each from its job, as one Parquet file; of some `metrics`, or of all; of `thinned`
-    metrics, those of each member's first and last evaluation."""
+    """Write one Parquet file with the rows of `members`, each member's taken from its job. `metrics`: of these alone
+    (None: of all); `thinned`: metrics of which only each member's first and last evaluation are written."""
     import duckdb
     import numpy as np
 

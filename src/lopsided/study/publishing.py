@@ -13,8 +13,9 @@ import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,22 +54,26 @@ def publish(recipe: Recipe, store: Store, folder: Path) -> Path:
     if found.run is None:
         raise InputError(f"recipe {recipe.name!r}: no complete run in {str(store.root)!r}")
     folder.mkdir(parents=True, exist_ok=True)
-    kept = _metrics(found.run, store)
     with tempfile.TemporaryDirectory() as aside:
-        told = _told(recipe, store)
-        for metric in sorted(kept):
-            rest = kept - {metric}
-            if rest and _says(recipe, _written(found.run, store, rest, Path(aside) / "tried.parquet")) == told:
-                kept = rest
-        whole = _written(found.run, store, kept, Path(aside) / "published.parquet")
-        thinned: frozenset[str] = frozenset()
-        for metric in sorted(kept) if whole.stat().st_size > LARGE else ():
-            more = thinned | {metric}
-            if _says(recipe, _written(found.run, store, kept, Path(aside) / "tried.parquet", more)) == told:
-                thinned = more
-        if thinned:
-            whole = _written(found.run, store, kept, whole, thinned)
-        return Path(shutil.copyfile(whole, folder / f"{recipe.name}.parquet"))
+        file, told = Path(aside) / "published.parquet", _told(recipe, store)
+        write = partial(_written, found.run, store, file=file)
+        every = _metrics(found.run, store)
+        spare = _harmless(every, lambda out: out < every and _says(recipe, write(every - out)) == told)
+        kept = every - spare
+        if write(kept).stat().st_size > LARGE:
+            write(kept, thinned=_harmless(kept, lambda thinned: _says(recipe, write(kept, thinned=thinned)) == told))
+        return Path(shutil.copyfile(file, folder / f"{recipe.name}.parquet"))
+
+
+def _harmless(metrics: frozenset[str], same: Callable[[frozenset[str]], bool]) -> frozenset[str]:
+    """The metrics that can be spared, tried one after another in the order of their names: all that are found so far
+    and the next one, as long as what is said stays the `same`."""
+    found: frozenset[str] = frozenset()
+    for metric in sorted(metrics):
+        more = found | {metric}
+        if same(more):
+            found = more
+    return found
 
 
 @contextmanager
@@ -144,8 +149,8 @@ def _written(run: RecipeRun, store: Store, metrics: Collection[str], file: Path,
 
 
 def packed(said: Any) -> str:
-    """JSON of a value, compressed into a text that is 15 times shorter. Parquet compresses rows but no metadata, and
-    its seeds and hashes made up two fifths of all published bytes."""
+    """A text of the value's JSON, compressed: 15 times shorter. Parquet compresses rows but not the metadata of a file,
+    in which lists of seeds and hashes took two fifths of all published bytes."""
     return base64.b64encode(zlib.compress(canonical(said).encode(), 9)).decode()
 
 
