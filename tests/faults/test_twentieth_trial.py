@@ -23,8 +23,9 @@ from lopsided.report.schema import claims_schema
 from lopsided.results.grid import grid_text
 from lopsided.results.unfinished import so_far
 from lopsided.store.leases import Leases
+from lopsided.store.members import read_rows
 from lopsided.store.parts import Store
-from lopsided.store.tables import connect, query
+from lopsided.store.tables import query
 from lopsided.study import manifest
 from lopsided.study.checking import FoundRun
 from lopsided.study.neighbours import neighbours
@@ -201,8 +202,9 @@ def test_members_that_wait_for_a_place_are_not_in_the_interim_report(tmp_path, c
     found = so_far(store, "spec", "laptop", asked.arms, asked.seeds, {})
     assert found is not None
     (arm,) = found.arms.values()
-    with connect(store, half_done=True) as con:
-        raw = con.execute("SELECT seed, max(step) FROM rows GROUP BY seed ORDER BY seed").fetchall()
+    jobs = {**store.survey().jobs_begun, **store.survey().complete}
+    rows = read_rows(store, jobs)
+    raw = [(seed, rows["step"][rows["seed"] == seed].max()) for seed in np.unique(rows["seed"])]
     assert 0 < len(arm.seeds) <= len(raw) < 150  # the others wait for a place
     assert arm.steps[-1] <= 3_000
     assert set(arm.seeds) <= {seed for seed, _ in raw}

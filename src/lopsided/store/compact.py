@@ -7,18 +7,16 @@ removed. A process that is killed in between leaves both, and the next call remo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from lopsided.core.errors import StoreError
 from lopsided.store.files import canonical
 from lopsided.store.index import Summary
 from lopsided.store.leases import Leases
+from lopsided.store.members import copy_rows
 from lopsided.store.parts import Store, StoredPart, job_name
-from lopsided.store.paths import plain_path
-from lopsided.store.rows import COLUMNS
 from lopsided.store.survey import MemberId, Survey
 
 LEASE = "compaction"
@@ -136,66 +134,6 @@ def merged(store: Store, parts: Sequence[Summary], members: Mapping[MemberId, st
             if spec in specs and part.code_of(spec) != parts[-1].code
         },
     )
-
-
-def copy_rows(
-    store: Store,
-    parts: Sequence[Summary],
-    members: Mapping[MemberId, str],
-    file: Path,
-    metrics: Collection[str] | None = None,
-    options: str = "COMPRESSION zstd",
-    thinned: Collection[str] = (),
-) -> None:
-    """Write one Parquet file with the rows of `members`, each member's taken from its job. `metrics`: of these alone
-    (None: of all); `thinned`: metrics of which only each member's first and last evaluation are written."""
-    import duckdb
-    import numpy as np
-
-    with duckdb.connect() as con, plain_path(store.root) as root:
-        con.register("asked", {
-            "spec": np.array([spec for spec, _ in members], object),
-            "seed": np.array([seed for _, seed in members], np.uint64),
-            "job": np.array(list(members.values()), object),
-        })  # fmt: skip
-        files = {f"{root}/parts/{part.folder}/rows.parquet": part.job for part in parts}
-        con.register("files", {"file": np.array(list(files), object), "job": np.array(list(files.values()), object)})
-        con.execute("SET preserve_insertion_order = false")
-        con.execute(
-            f"COPY (SELECT {', '.join(f'r.{name}' for name in COLUMNS)} "
-            f"FROM read_parquet([{', '.join(map(repr, files))}], filename = true) r "
-            "JOIN files f ON r.filename = f.file "
-            "JOIN asked a ON r.spec = a.spec AND r.seed = a.seed AND f.job = a.job "
-            f"{_only(metrics)} {_ends(thinned)} ORDER BY r.spec, r.metric, r.seed, r.step) "
-            f"TO '{_inside(root, store, file)}' (FORMAT parquet, {options})"
-        )
-
-
-def _only(metrics: Collection[str] | None) -> str:
-    if metrics is None:
-        return ""
-    return f"WHERE r.metric IN ({', '.join(map(quoted, metrics))})"
-
-
-def _ends(thinned: Collection[str]) -> str:
-    if not thinned:
-        return ""
-    names = ", ".join(map(quoted, thinned))
-    return (
-        "WINDOW of_member AS (PARTITION BY r.spec, r.metric, r.seed) "
-        f"QUALIFY r.metric NOT IN ({names}) OR r.step IN (min(r.step) OVER of_member, max(r.step) OVER of_member)"
-    )
-
-
-def quoted(text: object) -> str:
-    """A text of SQL."""
-    return "'" + str(text).replace("'", "''") + "'"
-
-
-def _inside(root: str, store: Store, file: Path) -> str:
-    """The file's path, by the folder's plain one if it lies there."""
-    inside = file.is_relative_to(store.root)
-    return (f"{root}/{file.relative_to(store.root)}" if inside else str(file)).replace("'", "''")
 
 
 def _remove(store: Store, leases: Leases) -> None:

@@ -79,8 +79,3 @@ def _flat(at: list[int], items: list[np.ndarray], kind: type) -> dict[str, np.nd
         "i": np.concatenate([np.arange(n) for n in lengths]) if items else np.zeros(0, np.int64),
         "item": np.concatenate(items) if items else np.zeros(0, kind),
     }
-
-
-def array_of(shape: Any, elements: Any) -> np.ndarray:
-    """An array as it was stored."""
-    return np.asarray(elements, np.float64).reshape([int(n) for n in shape])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -14,7 +14,6 @@ from lopsided.core.errors import InputError
 from lopsided.store.parts import Store
 from lopsided.store.paths import plain_path
 from lopsided.store.rows import COLUMNS
-from lopsided.store.survey import MemberId
 
 
 class ArmRow(NamedTuple):
@@ -42,15 +41,8 @@ class ArmRow(NamedTuple):
 
 
 @contextmanager
-def connect(
-    store: Store,
-    arms: Iterable[ArmRow] = (),
-    locked: bool = False,
-    only: Set[MemberId] | None = None,
-    half_done: bool = False,
-) -> Iterator[Any]:
-    """A DuckDB connection with three tables; `locked`: that can read nothing but them and write nothing; `only`: that
-    knows no other members; `half_done`: that knows those of unfinished jobs, too.
+def connect(store: Store, arms: Iterable[ArmRow] = (), locked: bool = False) -> Iterator[Any]:
+    """A DuckDB connection with three tables; `locked`: that can read nothing but them and write nothing.
 
     `rows`: every member that is complete, each once; `members` (spec, seed, job, code, runs, changes, settings);
     `arms` (arm, recipe, scale, run, changes, seeds, spec, coordinates, judged_from, judged_to). docs/tables.md has
@@ -59,8 +51,7 @@ def connect(
     import duckdb
 
     survey = store.survey()
-    known = {**survey.jobs_begun, **survey.complete} if half_done else survey.complete
-    members = [(member, job) for member, job in known.items() if only is None or member in only]
+    members = list(survey.complete.items())
     jobs = {job for _, job in members}
     parts = [part for part in survey.good if part.job in jobs]
     last, found = {part.job: part for part in parts}, list(arms)  # a job's parts are in order
