@@ -247,7 +247,7 @@ def _values(rows: Mapping[str, np.ndarray], of: slice, at: tuple[np.ndarray, np.
     arrays, shapes = (np.ma.getdata(rows[name][of])[there] for name in ("elements", "shape"))
     each = tuple(int(n) for n in shapes[0])  # a metric's arrays are all of one shape
     found = np.full((*shape, *each), np.nan)
-    # One copy of all of them: millions of small arrays, one by one, took two thirds of the time to decide a recipe.
+    # One copy of all of them: millions of small arrays, one by one, took two fifths of the time to decide a recipe.
     found[tuple(axis[there] for axis in at)] = np.concatenate(arrays).reshape(len(there), *each)
     return found
 
