@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from lopsided.cli.check import FEW, document_of
 from lopsided.core.errors import InputError
 from lopsided.stats.verdict import Claim
-from lopsided.store.compact import copy_rows
+from lopsided.store.members import copy_rows
 from lopsided.store.parts import Store
 from lopsided.study.checking import claims_of
 from lopsided.study.manifest import recorded
@@ -35,6 +36,22 @@ def test_every_verdict_comes_out_again(file, tmp_path):
         assert (claim.claim, claim.verdict, claim.reason) == (known.claim, known.verdict, known.reason)
         assert claim.effect == pytest.approx(known.effect, rel=1e-9)
         assert claim.interval == pytest.approx(known.interval, rel=1e-9)
+
+
+def test_other_processes_decide_what_this_one_decides(tmp_path):
+    """From six recipes on, claims are decided side by side; in the order of the names, whoever is done first."""
+    names = [file.stem for file in sorted(FILES, key=lambda file: file.stat().st_size)[:FEW]]
+    together = document_of(names, tmp_path, ROOT / "results")
+    alone = [document_of([name], tmp_path, ROOT / "results") for name in names]
+    assert together["claims"] == [claim for one in alone for claim in one["claims"]]
+    assert together["runs"] == {name: one["runs"][name] for name, one in zip(names, alone, strict=True)}
+
+
+def test_what_other_processes_refuse_is_one_line(tmp_path):
+    for file in FILES[:FEW]:
+        (tmp_path / file.name).write_bytes(b"no Parquet")
+    with pytest.raises(InputError, match="no file of published rows"):
+        document_of([], tmp_path, tmp_path)
 
 
 def test_all_files_together_are_small():

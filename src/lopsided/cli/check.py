@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
     from lopsided.store.parts import Store
     from lopsided.study.checking import Checked
     from lopsided.study.manifest import Manifest
+
+
+FEW, MOST_PROCESSES = 6, 8
+"""Recipes that are decided by this process, since another one needs two seconds to start; processes at most."""
 
 
 def check(*recipes: str, out: Out = OUT, rows: Path | None = None, as_json: Json = False) -> None:
@@ -164,19 +170,38 @@ def _published(folder: Path, names: Sequence[str], as_json: bool) -> None:
 def _published_claims(
     folder: Path, names: Sequence[str], as_json: bool
 ) -> tuple[list[Claim], list[int | None], dict[str, Any]]:
+    from lopsided.study.processes import processes
+    from lopsided.study.publishing import published_files
+
+    files = published_files(folder, names)
+    tell(f"deciding the claims of {len(files)} recipes again from their rows, a second or two each")
+    largest_first = sorted(files, key=lambda name: files[name].stat().st_size, reverse=True)
+    ask = partial(_decided_again, folder, as_json=as_json)
+    if len(files) < FEW:
+        every = dict(zip(files, map(ask, files), strict=True))
+    else:
+        with processes(min(os.cpu_count() or 1, MOST_PROCESSES)) as pool:
+            every = dict(zip(largest_first, pool.map(ask, largest_first, chunksize=1), strict=True))
+    claims, needed, runs = [], [], {}
+    for name in files:
+        of_one, needed_by_one, run = every[name]
+        claims += of_one
+        needed += needed_by_one
+        runs |= run
+    return claims, needed, runs
+
+
+def _decided_again(
+    folder: Path, name: str, as_json: bool
+) -> tuple[Sequence[Claim], Sequence[int | None], dict[str, Any]]:
+    """One recipe's claims from its published rows, the seeds that open ones need, and what `--json` says of the run."""
     from lopsided.study.manifest import recorded
     from lopsided.study.publishing import published
     from lopsided.study.targets import find
 
-    claims, needed, runs = [], [], {}
-    with published(folder, names) as stores:
-        tell(f"deciding the claims of {len(stores)} recipes again from their rows, about 2 s each")
-        for name, store in stores.items():
-            found, run = _decided(find(name), recorded(store), store, as_json)
-            claims += found.claims
-            needed += found.needed
-            runs |= run
-    return claims, needed, runs
+    with published(folder, [name]) as stores:
+        found, run = _decided(find(name), recorded(stores[name]), stores[name], as_json)
+        return found.claims, found.needed, run
 
 
 def _say_others(manifests: Sequence[Manifest], known: set[str], store: Store) -> None:

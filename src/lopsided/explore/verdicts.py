@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from lopsided.explore.folder import Folder
 from lopsided.stats.verdict import Claim
 from lopsided.study.catalog import catalog
+from lopsided.study.processes import processes
 
 LOOK_SECONDS = 5.0
 """Time between verdicts that are made anew while a page is open: deciding all claims of a folder takes seconds."""
-
-
-@contextmanager
-def _nothing_of_the_present_folder() -> Iterator[None]:
-    """Have other processes start as `python -P` does, and put the environment back at the end.
-
-    Otherwise they execute a file multiprocessing.py of the present folder.
-    """
-    before = os.environ.get("PYTHONSAFEPATH")
-    os.environ["PYTHONSAFEPATH"] = before or "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["PYTHONSAFEPATH"]
-        else:
-            os.environ["PYTHONSAFEPATH"] = before
 
 
 class Verdicts:
@@ -59,7 +40,7 @@ class Verdicts:
             self._thread.join()
 
     def _watch(self) -> None:
-        with _nothing_of_the_present_folder(), multiprocessing.get_context("spawn").Pool(1, _apart) as pool:
+        with processes(1) as pool:
             while not self._stop.is_set():
                 due = self._due()
                 self.waiting = list(due)
@@ -120,13 +101,6 @@ def _not_run(row: Mapping[str, Any]) -> ShownClaims:
         for claim in row["claims"]
     ]
     return ShownClaims(row["name"], row["paper"], row["question"], claims, [None] * len(claims), "")
-
-
-def _apart() -> None:
-    """In the other process: signals that a terminal or a batch system sends to all of a group are for the page, which
-    ends this process. If it died of one while it waits for work, the page would wait for ever to take the work back."""
-    if hasattr(os, "setsid"):
-        os.setsid()
 
 
 def decided(root: str, recipe: str) -> tuple[list[dict[str, Any]], list[int | None], str]:

@@ -156,15 +156,16 @@ def load(
     `planned` has the arms' coordinates by name.
     """
     asked = {name: tuple(range(s)) if isinstance(s, int) else tuple(sorted(s)) for name, s in seeds.items()}
-    wanted = {spec.content_hash(): asked[name] for name, spec in specs.items()}
+    digests = {name: spec.content_hash() for name, spec in specs.items()}
+    wanted = {digests[name]: asked[name] for name in specs}
     found = _read(store.as_of_now(), wanted)
     if found is None:
         return None
     arms = {}
     for name, spec in specs.items():
-        if spec.content_hash() not in found:
+        if digests[name] not in found:
             raise StoreError(f"arm {name!r} has no rows: somebody altered the folder's parts")
-        arms[name] = arm_of(found[spec.content_hash()], name, spec, asked[name])
+        arms[name] = arm_of(found[digests[name]], name, spec, asked[name])
         if planned and name in planned:
             arms[name] = replace(arms[name], coordinates=planned[name].coordinates, swept=planned[name].swept)
     return Results(recipe, scale, arms)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import os
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from lopsided.store.index import Summary
 from lopsided.store.parts import Store
 from lopsided.store.paths import plain_path
-from lopsided.store.rows import COLUMNS
+from lopsided.store.rows import COLUMNS, database
 from lopsided.store.survey import MemberId
 
 ORDER = "ORDER BY r.spec, r.metric, r.seed, r.step"
@@ -24,8 +24,8 @@ def read_rows(store: Store, members: Mapping[MemberId, str]) -> dict[str, np.nda
     parts = [part for part in store.survey().good if part.job in jobs]
     if not parts:
         return {name: np.zeros(0) for name in COLUMNS}
-    with _rows_of(store, parts, members) as (con, rows, _):
-        return con.execute(f"SELECT {rows} {ORDER}").fetchnumpy()
+    with database(os.getpid()).cursor() as con, plain_path(store.root) as root:
+        return con.execute(f"SELECT {_rows_of(con, root, parts, members)} {ORDER}").fetchnumpy()
 
 
 def copy_rows(
@@ -39,37 +39,32 @@ def copy_rows(
 ) -> None:
     """Write one Parquet file with the rows of `members`, each member's taken from its job. `metrics`: of these alone
     (None: of all); `thinned`: metrics of which only each member's first and last evaluation are written."""
-    with _rows_of(store, parts, members) as (con, rows, root):
+    import duckdb
+
+    with duckdb.connect() as con, plain_path(store.root) as root:
         con.execute("SET preserve_insertion_order = false")
         con.execute(
-            f"COPY (SELECT {rows} {_only(metrics)} {_ends(thinned)} {ORDER}) "
+            f"COPY (SELECT {_rows_of(con, root, parts, members)} {_only(metrics)} {_ends(thinned)} {ORDER}) "
             f"TO '{_inside(root, store, file)}' (FORMAT parquet, {options})"
         )
 
 
-@contextmanager
-def _rows_of(store: Store, parts: Sequence[Summary], members: Mapping[MemberId, str]) -> Iterator[tuple[Any, str, str]]:
-    """A connection, what a query selects from it (the rows are called `r`), and the folder's plain path."""
-    import duckdb
-
-    with duckdb.connect() as con, plain_path(store.root) as root:
-        con.register("asked", {
-            "spec": np.array([spec for spec, _ in members], object),
-            "seed": np.array([seed for _, seed in members], np.uint64),
-            "job": np.array(list(members.values()), object),
-        })  # fmt: skip
-        files = {f"{root}/parts/{part.folder}/rows.parquet": part.job for part in parts}
-        con.register("files", {"file": np.array(list(files), object), "job": np.array(list(files.values()), object)})
-        yield (
-            con,
-            (
-                f"{', '.join(f'r.{name}' for name in COLUMNS)} "
-                f"FROM read_parquet([{', '.join(map(repr, files))}], filename = true) r "
-                "JOIN files f ON r.filename = f.file "
-                "JOIN asked a ON r.spec = a.spec AND r.seed = a.seed AND f.job = a.job"
-            ),
-            root,
-        )
+def _rows_of(con: Any, root: str, parts: Sequence[Summary], members: Mapping[MemberId, str]) -> str:
+    """What a query of this connection selects: the columns of the rows of `members`, and the tables that they come
+    from. `root`: the folder's plain path."""
+    con.register("asked", {
+        "spec": np.array([spec for spec, _ in members], object),
+        "seed": np.array([seed for _, seed in members], np.uint64),
+        "job": np.array(list(members.values()), object),
+    })  # fmt: skip
+    files = {f"{root}/parts/{part.folder}/rows.parquet": part.job for part in parts}
+    con.register("files", {"file": np.array(list(files), object), "job": np.array(list(files.values()), object)})
+    return (
+        f"{', '.join(f'r.{name}' for name in COLUMNS)} "
+        f"FROM read_parquet([{', '.join(map(repr, files))}], filename = true) r "
+        "JOIN files f ON r.filename = f.file "
+        "JOIN asked a ON r.spec = a.spec AND r.seed = a.seed AND f.job = a.job"
+    )
 
 
 def _only(metrics: Collection[str] | None) -> str:

@@ -43,7 +43,7 @@ def write_rows(file: Path, rows: Mapping[str, np.ndarray]) -> None:
     at = [i for i, a in enumerate(rows["elements"]) if a is not None]
     arrays = [np.asarray(rows["elements"][i]) for i in at]
     columns = ", ".join(f"{name}::{kind} AS {name}" for name, (_, kind) in NUMBERS.items())
-    with _database(os.getpid()).cursor() as con, plain_path(file.parent) as folder:
+    with database(os.getpid()).cursor() as con, plain_path(file.parent) as folder:
         con.register("numbers", _with_place({name: np.ascontiguousarray(rows[name]) for name in NUMBERS}))
         if at:
             con.register("flat", _flat(at, [a.reshape(-1).astype(np.float64) for a in arrays], np.float64))
@@ -60,8 +60,9 @@ def write_rows(file: Path, rows: Mapping[str, np.ndarray]) -> None:
 
 
 @cache
-def _database(pid: int) -> Any:
-    """One for a process: opening another takes five times as long as writing a small file."""
+def database(pid: int) -> Any:
+    """The DuckDB of this process, each caller of which takes a cursor: opening another takes five times as long as
+    writing a small file."""
     import duckdb
 
     return duckdb.connect()

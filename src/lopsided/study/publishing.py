@@ -83,20 +83,26 @@ def _harmless(metrics: frozenset[str], same: Callable[[frozenset[str]], bool]) -
     return found
 
 
-@contextmanager
-def published(folder: Path, names: Collection[str] = ()) -> Iterator[dict[str, Store]]:
-    """Stores by recipe, made of the files in a folder (of those named, or of all) for as long as the context holds.
-    Raises `InputError` for a folder without them."""
+def published_files(folder: Path, names: Collection[str] = ()) -> dict[str, Path]:
+    """The files of rows in a folder by recipe, of those named or of all. Raises `InputError` for a folder without
+    them."""
     there = {file.stem: file for file in sorted(folder.glob("*.parquet"))}
     if strange := [name for name in there if name not in registered("recipe")]:
         raise unknown("recipe of a file of rows", strange[0], registered("recipe"))
     if missing := [name for name in names if name not in there]:
         raise unknown("published recipe", missing[0], there)
-    files = [there[name] for name in dict.fromkeys(names or there)]
-    if not files:
+    if not there:
         raise InputError(f"rows = {str(folder)!r}: no file NAME.parquet")
+    return {name: there[name] for name in names or there}
+
+
+@contextmanager
+def published(folder: Path, names: Collection[str] = ()) -> Iterator[dict[str, Store]]:
+    """Stores by recipe, made of the files in a folder (of those named, or of all) for as long as the context holds.
+    Raises `InputError` for a folder without them."""
+    files = published_files(folder, names)
     with tempfile.TemporaryDirectory() as aside:
-        stores = {file.stem: unpack(file, Path(aside) / file.stem) for file in files}
+        stores = {name: unpack(file, Path(aside) / name) for name, file in files.items()}
         for name, store in stores.items():
             if not any(manifest.recipe == name for manifest in recorded(store)):
                 raise InputError(f"rows '{name}.parquet': of another recipe")

@@ -173,9 +173,11 @@ class RecipeRun:
         """This run with one round more; None where every best setting is bracketed, or after MOST_ROUNDS."""
         if not self.may_grow:
             return None
+        if not (new := list(beyond(results, self.planned))):
+            return None
         known = {spec.content_hash() for spec in self.arms.values()}
         added = {}
-        for each in beyond(results, self.planned):
+        for each in new:
             spec = apply(each.spec, self.overrides, each.name)
             if spec.content_hash() not in known:  # a change by hand may have set what is swept
                 added[each.name] = each._replace(spec=spec)
