@@ -20,9 +20,7 @@ ROOT = Path(__file__).parents[2]
 LEARNS_EARLIER = {
     "single-index": ("AdamW, small first",),  # within 60 steps, the gap that it closes being that of the first 100
     "complexity-transformer": ("d = 8, k = 4, six phases",),  # in the paper, too, its sets exceed the easier population
-    "qk-tasks": (
-        "addition, repeated, QK norm",
-    ),  # in the third of four phases: at 2,950 steps, the fourth begins at 3,200
+    "qk-tasks": ("addition, repeated, QK norm",),  # in the third of four phases: at 2,950 of 3,200 steps
     "leaving-by-norms": ("leaves = 500", "leaves = 600", "leaves = 800"),  # a step set by hand, which can be too late
 }
 """Arms that are meant to learn within a phase, by recipe: the end of their names."""
