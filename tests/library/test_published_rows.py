@@ -2,6 +2,8 @@
 
 import base64
 import json
+import subprocess
+import sys
 import zlib
 from pathlib import Path
 
@@ -45,6 +47,15 @@ def test_other_processes_decide_what_this_one_decides(tmp_path):
     alone = [document_of([name], tmp_path, ROOT / "results") for name in names]
     assert together["claims"] == [claim for one in alone for claim in one["claims"]]
     assert together["runs"] == {name: one["runs"][name] for name, one in zip(names, alone, strict=True)}
+
+
+def test_deciding_claims_takes_no_accelerator():
+    """Eight processes that each took most of its memory would fail."""
+    text = (
+        "from pathlib import Path; from lopsided.cli.check import _decided_again; from jax._src import xla_bridge\n"
+        f"_decided_again(Path({str(ROOT / 'results')!r}), 'adam-deep', False); assert not xla_bridge._backends"
+    )
+    subprocess.run([sys.executable, "-c", text], check=True)
 
 
 def test_what_other_processes_refuse_is_one_line(tmp_path):
