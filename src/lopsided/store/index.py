@@ -24,7 +24,7 @@ from lopsided.store.files import new_file
 from lopsided.store.made import require_made
 from lopsided.store.paths import plain_path
 from lopsided.store.records import text_of
-from lopsided.store.rows import COLUMNS
+from lopsided.store.rows import COLUMNS, database
 
 VERSION = 4
 """Version of the file; an index of another one is made anew from the parts."""
@@ -213,11 +213,9 @@ def not_of_their_members(parts: Mapping[str, ExpectedRows]) -> dict[str, str]:
     """What is wrong with the rows of parts, by file: rows of a member that part.json does not name, or none of one that
     it does, two of one member, step and metric, a column that is missing. (Checksums say that rows are what a writer
     wrote; these say that it wrote no nonsense.)"""
-    import duckdb
-
     wrong: dict[str, str] = {}
     files = list(parts)
-    with duckdb.connect() as con:
+    with database(os.getpid()).cursor() as con:
         for i in range(0, len(files), AT_ONCE):
             wrong |= _not_of_their_members(con, {file: parts[file] for file in files[i : i + AT_ONCE]})
     return wrong

@@ -62,7 +62,8 @@ def write_rows(file: Path, rows: Mapping[str, np.ndarray]) -> None:
 @cache
 def database(pid: int) -> Any:
     """The DuckDB of this process, each caller of which takes a cursor: opening another takes five times as long as
-    writing a small file."""
+    writing a small file. (A cursor draws no progress bar on stdout. A connection does in processes that
+    decide claims, which DuckDB takes for a prompt.)"""
     import duckdb
 
     return duckdb.connect()

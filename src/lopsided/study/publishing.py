@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import os
 import shutil
 import sys
 import tempfile
@@ -30,6 +31,7 @@ from lopsided.store.files import canonical, replace_text
 from lopsided.store.index import FOLDER
 from lopsided.store.members import copy_rows, quoted
 from lopsided.store.parts import Store, StoredPart
+from lopsided.store.rows import database
 from lopsided.study.checking import claims_of, found_in
 from lopsided.study.manifest import recorded
 from lopsided.study.neighbours import recorded as recorded_neighbours
@@ -185,7 +187,8 @@ def _digest(file: Path) -> str:
 
     try:
         asked = "SELECT spec || ' ' || metric || ' ' || seed AS who, step, value FROM read_parquet(?)"
-        rows = duckdb.execute(asked, [str(file)]).fetchnumpy()
+        with database(os.getpid()).cursor() as con:
+            rows = con.execute(asked, [str(file)]).fetchnumpy()
     except duckdb.Error:
         raise InputError(f"rows {str(file)!r}: no file of published rows") from None
     found = hashlib.sha256()
@@ -222,7 +225,8 @@ def _metadata(file: Path) -> dict[str, Any]:
     import duckdb
 
     try:
-        found = duckdb.execute("SELECT key, value FROM parquet_kv_metadata(?)", [str(file)]).fetchall()
+        with database(os.getpid()).cursor() as con:
+            found = con.execute("SELECT key, value FROM parquet_kv_metadata(?)", [str(file)]).fetchall()
         return unpacked(dict(found)[KEY.encode()])
     except (duckdb.Error, KeyError, ValueError):
         raise InputError(f"rows {str(file)!r}: no file of published rows") from None
