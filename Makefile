@@ -9,7 +9,7 @@ DOCS := $(VENV)/.docs
 CONSTRAINTS ?= constraints.txt
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check $(if $(CONSTRAINTS),-c $(CONSTRAINTS))
 
-.PHONY: demo check test whole lowering matrix dist lint-release bench accelerator lint types docs notebooks catalog results clean
+.PHONY: demo check test whole lowering matrix dist lint-release bench accelerator lint types docs notebooks catalog results rows reproduce clean
 
 demo: $(INSTALLED)
 	$(BIN)/lopsided run tour
@@ -86,6 +86,14 @@ catalog: $(INSTALLED)
 FOLDER ?= lopsided-runs
 results: $(INSTALLED)
 	$(BIN)/lopsided check --out $(FOLDER) --json > docs/results.json
+
+# All published rows in one file, for a release.
+rows: $(INSTALLED)
+	$(BIN)/python packaging/rows.py
+
+# Trains one recipe from nothing and compares its verdicts with the published ones: make reproduce RECIPE=deflation
+reproduce: $(INSTALLED)
+	$(BIN)/python packaging/reproduce.py $(RECIPE) build/reproduce/$(RECIPE)
 
 $(BIN)/python:
 	$(PYTHON) -c "import sys; assert sys.version_info >= (3, 11), 'lopsided needs Python 3.11 or newer'"
