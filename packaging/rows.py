@@ -1,4 +1,7 @@
-"""Writes all published rows into one file for a release: `python packaging/rows.py`. The same bytes for the same rows."""
+"""Writes all published rows into one file for a release, the same bytes for the same rows.
+
+python packaging/rows.py
+"""
 
 import tarfile
 from pathlib import Path
