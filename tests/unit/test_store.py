@@ -205,7 +205,7 @@ def test_the_size_of_jobs_changes_no_result(parity, tmp_path):
 def test_no_progress_bar_where_duckdb_takes_the_process_for_a_prompt():
     """A process of multiprocessing has no file of its own, like a prompt; its stdout may be a JSON document."""
     text = (
-        "import os; from lopsided.store.rows import database; con = database(os.getpid()).cursor()\n"
+        "from lopsided.store.rows import cursor; con = cursor()\n"
         "print(con.execute(\"SELECT current_setting('enable_progress_bar')\").fetchall())"
     )
     said = subprocess.run([sys.executable, "-c", text], check=True, capture_output=True, text=True).stdout

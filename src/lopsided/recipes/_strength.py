@@ -36,9 +36,12 @@ def additive(
     probes: Sequence[dict[str, Any] | str] = ("directions", "population-loss"),
     **changes: Any,
 ) -> Spec:
-    """Spec of a student network that learns an additive teacher, a weighted sum of one function along several
-    directions. This link function, which the student's neurons have, too, is the Hermite polynomial of this `degree`,
-    or a sum of several (`link`: their coefficients by degree). Evaluations lie on a geometric grid of steps."""
+    """Spec of a student network that is trained to imitate an additive teacher.
+
+    The teacher projects its input onto several directions, applies one function (the link) to each projection, and adds
+    up the results with weights. The student's neurons apply the same link. It is the Hermite polynomial of this
+    `degree`, or a sum of several (`link`: their coefficients by degree). Evaluations lie on a geometric grid of steps.
+    """
     same = link or f"h{degree}"
     return Spec.parse(
         {

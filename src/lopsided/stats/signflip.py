@@ -128,8 +128,9 @@ def _some_subsets(n: int) -> Iterator[np.ndarray]:
 
 @lru_cache(maxsize=4)  # at most 134 MB
 def _kept_subsets(n: int) -> tuple[np.ndarray, ...]:
-    """The random choices, remembered. An interval of times that some members do not reach is found by
-    some thirty tests of one n, and to draw the choices takes ten times as long as a test."""
+    """The random choices of signs for n members, drawn once and remembered. (One confidence interval may take thirty
+    sign-flip tests of the same n, where some members never learned; to draw the choices takes ten times as long as a
+    test.)"""
     kind = float if SAMPLED * n <= AT_ONCE else np.uint8
     return tuple(each.astype(kind, copy=False) for each in _some_subsets(n))
 

@@ -24,7 +24,7 @@ from lopsided.store.files import new_file
 from lopsided.store.made import require_made
 from lopsided.store.paths import plain_path
 from lopsided.store.records import text_of
-from lopsided.store.rows import COLUMNS, database
+from lopsided.store.rows import COLUMNS, cursor
 
 VERSION = 4
 """Version of the file; an index of another one is made anew from the parts."""
@@ -215,7 +215,7 @@ def not_of_their_members(parts: Mapping[str, ExpectedRows]) -> dict[str, str]:
     wrote; these say that it wrote no nonsense.)"""
     wrong: dict[str, str] = {}
     files = list(parts)
-    with database(os.getpid()).cursor() as con:
+    with cursor() as con:
         for i in range(0, len(files), AT_ONCE):
             wrong |= _not_of_their_members(con, {file: parts[file] for file in files[i : i + AT_ONCE]})
     return wrong

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from lopsided.store.index import Summary
 from lopsided.store.parts import Store
 from lopsided.store.paths import plain_path
-from lopsided.store.rows import COLUMNS, database
+from lopsided.store.rows import COLUMNS, cursor
 from lopsided.store.survey import MemberId
 
 ORDER = "ORDER BY r.spec, r.metric, r.seed, r.step"
@@ -24,7 +23,7 @@ def read_rows(store: Store, members: Mapping[MemberId, str]) -> dict[str, np.nda
     parts = [part for part in store.survey().good if part.job in jobs]
     if not parts:
         return {name: np.zeros(0) for name in COLUMNS}
-    with database(os.getpid()).cursor() as con, plain_path(store.root) as root:
+    with cursor() as con, plain_path(store.root) as root:
         return con.execute(f"SELECT {_rows_of(con, root, parts, members)} {ORDER}").fetchnumpy()
 
 
@@ -50,8 +49,9 @@ def copy_rows(
 
 
 def _rows_of(con: Any, root: str, parts: Sequence[Summary], members: Mapping[MemberId, str]) -> str:
-    """What a query of this connection selects: the columns of the rows of `members`, and the tables that they come
-    from. `root`: the folder's plain path."""
+    """SQL that follows SELECT: the columns of rows, and a FROM clause that gives the rows of `members` alone, each
+    member's from the files of its job. Registers the tables `asked` and `files`, which that clause joins, with the
+    connection. `root`: the folder's plain path."""
     con.register("asked", {
         "spec": np.array([spec for spec, _ in members], object),
         "seed": np.array([seed for _, seed in members], np.uint64),

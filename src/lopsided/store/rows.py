@@ -43,7 +43,7 @@ def write_rows(file: Path, rows: Mapping[str, np.ndarray]) -> None:
     at = [i for i, a in enumerate(rows["elements"]) if a is not None]
     arrays = [np.asarray(rows["elements"][i]) for i in at]
     columns = ", ".join(f"{name}::{kind} AS {name}" for name, (_, kind) in NUMBERS.items())
-    with database(os.getpid()).cursor() as con, plain_path(file.parent) as folder:
+    with cursor() as con, plain_path(file.parent) as folder:
         con.register("numbers", _with_place({name: np.ascontiguousarray(rows[name]) for name in NUMBERS}))
         if at:
             con.register("flat", _flat(at, [a.reshape(-1).astype(np.float64) for a in arrays], np.float64))
@@ -60,13 +60,20 @@ def write_rows(file: Path, rows: Mapping[str, np.ndarray]) -> None:
 
 
 @cache
-def database(pid: int) -> Any:
-    """The DuckDB of this process, each caller of which takes a cursor: opening another takes five times as long as
-    writing a small file. (A cursor draws no progress bar on stdout. A connection does in processes that
-    decide claims, which DuckDB takes for a prompt.)"""
+def _database(pid: int) -> Any:
+    """The DuckDB of a process. (After a fork the other process needs one of its own.)"""
     import duckdb
 
     return duckdb.connect()
+
+
+def cursor() -> Any:
+    """A cursor of this process's one DuckDB: to open another takes five times as long as to write a small file.
+
+    A cursor draws no progress bar. A new connection does, on stdout, in processes that decide claims, because DuckDB
+    takes a process without a file of its own for a prompt.
+    """
+    return _database(os.getpid()).cursor()
 
 
 def _with_place(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from multiprocessing.pool import Pool
 
 SAFE_PATH = {"PYTHONSAFEPATH": "1"}
-"""Has a process start as `python -P` does. Otherwise it executes a file multiprocessing.py of the present folder."""
+"""Environment in which Python imports nothing from the present folder, as with `python -P`. Without it a new process
+executes a file multiprocessing.py that happens to lie there."""
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-"""Has NumPy's products run on one thread. Where two processes on two cores have two each, they wait for one another:
-`lopsided check --rows results` took 60 s in place of 41."""
+"""Environment in which NumPy multiplies matrices on one thread. With two threads in each of two processes, four threads
+share two cores and wait for one another: `lopsided check --rows results` took 60 s in place of 41."""
 
 
 @contextmanager

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import os
 import shutil
 import sys
 import tempfile
@@ -31,7 +30,7 @@ from lopsided.store.files import canonical, replace_text
 from lopsided.store.index import FOLDER
 from lopsided.store.members import copy_rows, quoted
 from lopsided.store.parts import Store, StoredPart
-from lopsided.store.rows import database
+from lopsided.store.rows import cursor
 from lopsided.study.checking import claims_of, found_in
 from lopsided.study.manifest import recorded
 from lopsided.study.neighbours import recorded as recorded_neighbours
@@ -86,8 +85,9 @@ def _harmless(metrics: frozenset[str], same: Callable[[frozenset[str]], bool]) -
 
 
 def published_files(folder: Path, names: Collection[str] = ()) -> dict[str, Path]:
-    """The files of rows in a folder by recipe, of those named or of all. Raises `InputError` for a folder without
-    them."""
+    """Paths of the Parquet files of published rows in a folder, by the name of the recipe: of the recipes `names`, or
+    of all that have a file. Raises `InputError` for a name without a file, a file that is of no recipe, and a folder
+    without files."""
     there = {file.stem: file for file in sorted(folder.glob("*.parquet"))}
     if strange := [name for name in there if name not in registered("recipe")]:
         raise unknown("recipe of a file of rows", strange[0], registered("recipe"))
@@ -100,8 +100,9 @@ def published_files(folder: Path, names: Collection[str] = ()) -> dict[str, Path
 
 @contextmanager
 def published(folder: Path, names: Collection[str] = ()) -> Iterator[dict[str, Store]]:
-    """Stores by recipe, made of the files in a folder (of those named, or of all) for as long as the context holds.
-    Raises `InputError` for a folder without them."""
+    """Context in which each Parquet file of published rows in a folder is a store that can be read like any other, by
+    the name of the recipe; at its end the stores are deleted. Raises `InputError` as `published_files` does, and for a
+    file whose rows are of another recipe or damaged."""
     files = published_files(folder, names)
     with tempfile.TemporaryDirectory() as aside:
         stores = {name: unpack(file, Path(aside) / name) for name, file in files.items()}
@@ -187,7 +188,7 @@ def _digest(file: Path) -> str:
 
     try:
         asked = "SELECT spec || ' ' || metric || ' ' || seed AS who, step, value FROM read_parquet(?)"
-        with database(os.getpid()).cursor() as con:
+        with cursor() as con:
             rows = con.execute(asked, [str(file)]).fetchnumpy()
     except duckdb.Error:
         raise InputError(f"rows {str(file)!r}: no file of published rows") from None
@@ -225,7 +226,7 @@ def _metadata(file: Path) -> dict[str, Any]:
     import duckdb
 
     try:
-        with database(os.getpid()).cursor() as con:
+        with cursor() as con:
             found = con.execute("SELECT key, value FROM parquet_kv_metadata(?)", [str(file)]).fetchall()
         return unpacked(dict(found)[KEY.encode()])
     except (duckdb.Error, KeyError, ValueError):

@@ -173,7 +173,7 @@ class RecipeRun:
         """This run with one round more; None where every best setting is bracketed, or after MOST_ROUNDS."""
         if not self.may_grow:
             return None
-        if not (new := list(beyond(results, self.planned))):
+        if not (new := beyond(results, self.planned)):
             return None
         known = {spec.content_hash() for spec in self.arms.values()}
         added = {}
