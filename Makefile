@@ -93,7 +93,7 @@ rows: $(INSTALLED)
 
 # Trains one recipe from nothing and compares its verdicts with the published ones: make reproduce RECIPE=deflation
 reproduce: $(INSTALLED)
-	$(BIN)/python packaging/reproduce.py $(RECIPE) build/reproduce/$(RECIPE)
+	$(BIN)/python packaging/reproduce.py $(RECIPE)
 
 $(BIN)/python:
 	$(PYTHON) -c "import sys; assert sys.version_info >= (3, 11), 'lopsided needs Python 3.11 or newer'"

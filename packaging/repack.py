@@ -12,6 +12,13 @@ import tarfile
 from pathlib import Path
 
 
+def of_nobody(member: tarfile.TarInfo, when: int) -> tarfile.TarInfo:
+    """The member of an archive without what the machine adds: owner, times (all are `when`), rights of a group."""
+    member.mtime, member.uid, member.gid, member.uname, member.gname, member.pax_headers = when, 0, 0, "", "", {}
+    member.mode = 0o755 if member.isdir() or member.mode & 0o100 else 0o644
+    return member
+
+
 def repacked(packed: bytes, when: int) -> bytes:
     """The archive with its members by name, all from the time `when` (seconds since 1970), and of nobody."""
     out = io.BytesIO()
@@ -21,15 +28,7 @@ def repacked(packed: bytes, when: int) -> bytes:
         tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as new,
     ):
         for member in sorted(old.getmembers(), key=lambda each: each.name):
-            member.mtime, member.uid, member.gid, member.uname, member.gname, member.pax_headers = (
-                when,
-                0,
-                0,
-                "",
-                "",
-                {},
-            )
-            member.mode = 0o755 if member.isdir() or member.mode & 0o100 else 0o644
+            member = of_nobody(member, when)
             new.addfile(member, old.extractfile(member) if member.isreg() else None)
     return out.getvalue()
 

@@ -1,11 +1,18 @@
-"""Trains a recipe from nothing, as its published rows were made, and compares the verdicts with theirs:
-`python packaging/reproduce.py NAME FOLDER`. Exits with 1 if a verdict is another one."""
+"""Trains a recipe from nothing, as its published rows were made, and compares the verdicts with theirs.
+
+    make reproduce RECIPE=deflation
+
+What the folder build/reproduce/RECIPE has from a run that was stopped is not trained again. Exits with 1 if a verdict
+is another one.
+"""
 
 import subprocess
 import sys
 from pathlib import Path
 
+from lopsided.core.errors import InputError
 from lopsided.report.words import effect_text
+from lopsided.stats.verdict import Claim
 from lopsided.store.parts import Store
 from lopsided.study.checking import claims_of
 from lopsided.study.manifest import recorded
@@ -13,30 +20,38 @@ from lopsided.study.publishing import published
 from lopsided.study.targets import find
 from lopsided.study.until_decided import read
 
-ROWS = Path(__file__).parents[1] / "results"
+ROOT = Path(__file__).parents[1]
 
 
-def main(name: str, folder: Path) -> int:
-    """Train what the folder lacks, print each claim's published and new verdict; how many differ."""
-    recipe = find(name)
-    with published(ROWS, [name]) as stores:
-        before = claims_of(recipe, recorded(stores[name]), stores[name])
-        assert before.run is not None
-        plan = read(before.run, stores[name])
-        asked = ["--seeds", str(before.run.seeds), "--out", str(folder)]
-    if plan is not None:
-        asked += ["--until-decided", "--looks", *map(str, plan.looks)]
-    subprocess.run([sys.executable, "-m", "lopsided", "run", name, *asked], check=True)
+def main(name: str) -> int:
+    """Train, print each claim's new and published verdict, and return the exit code."""
+    folder = ROOT / "build/reproduce" / name
+    before, options = as_published(name)
+    command = [sys.executable, "-m", "lopsided", "run", name, *options, "--out", str(folder)]
+    if code := subprocess.run(command).returncode:
+        return code
     store = Store(folder)
-    after = claims_of(recipe, recorded(store), store)
-    different = 0
-    for old, new in zip(before.claims, after.claims, strict=True):
-        different += old.verdict != new.verdict
-        now = "" if old.verdict == new.verdict else f" (published: {old.verdict})"
-        print(f"{new.claim}: {new.verdict}{now}, {effect_text(new)}; published {effect_text(old)}")
-    print(f"{name}: {len(after.claims) - different} of {len(after.claims)} verdicts come out again")
-    return int(different > 0)
+    after = claims_of(find(name), recorded(store), store).claims
+    for old, new in zip(before, after, strict=True):
+        print(f"{new.claim}: {new.verdict}, {effect_text(new)}; published: {old.verdict}, {effect_text(old)}")
+    same = sum(old.verdict == new.verdict for old, new in zip(before, after, strict=True))
+    print(f"{name}: {same} of {len(after)} verdicts come out again")
+    return int(same < len(after))
+
+
+def as_published(name: str) -> tuple[list[Claim], list[str]]:
+    """Claims of a recipe's published rows, and the options of `lopsided run` that trained them."""
+    with published(ROOT / "results", [name]) as stores:
+        store = stores[name]
+        found = claims_of(find(name), recorded(store), store)
+        assert found.run is not None  # `publish` refuses others
+        plan = read(found.run, store)
+    seeds = ["--seeds", str(found.run.seeds)]
+    return list(found.claims), seeds if plan is None else [*seeds, "--until-decided", "--looks", *map(str, plan.looks)]
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], Path(sys.argv[2])))
+    try:
+        sys.exit(main(*sys.argv[1:2] or [""]))
+    except InputError as error:
+        sys.exit(f"reproduce: {error}")

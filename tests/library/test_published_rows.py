@@ -2,8 +2,10 @@
 
 import base64
 import json
+import runpy
 import subprocess
 import sys
+import tarfile
 import zlib
 from pathlib import Path
 
@@ -38,6 +40,37 @@ def test_every_verdict_comes_out_again(file, tmp_path):
         assert (claim.claim, claim.verdict, claim.reason) == (known.claim, known.verdict, known.reason)
         assert claim.effect == pytest.approx(known.effect, rel=1e-9)
         assert claim.interval == pytest.approx(known.interval, rel=1e-9)
+
+
+def test_all_rows_in_one_file_are_the_same_bytes_again(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "packaging"))
+    write = runpy.run_path(str(ROOT / "packaging/rows.py"))["main"]
+    for name in ("one.tar", "two.tar"):
+        write(tmp_path / name)
+    assert (tmp_path / "one.tar").read_bytes() == (tmp_path / "two.tar").read_bytes()
+    with tarfile.open(tmp_path / "one.tar") as tar:
+        names = set(tar.getnames())
+    assert {"lopsided-rows/README.md", "lopsided-rows/tour.parquet", "lopsided-rows/paper/tour.parquet"} <= names
+    assert len(names) == 1 + len(list((ROOT / "results").rglob("*.parquet")))
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("adam-deep", ["--seeds", "12", "--until-decided", "--looks", "8", "16", "32"]), ("test-law", ["--seeds", "8"])],
+)
+def test_a_recipe_is_reproduced_as_it_was_published(name, options):
+    claims, asked = runpy.run_path(str(ROOT / "packaging/reproduce.py"))["as_published"](name)
+    assert asked == options
+    assert [claim.recipe for claim in claims] == [name] * len(claims)
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "results/paper").glob("*.parquet")), ids=lambda file: file.stem)
+def test_every_verdict_at_paper_scale_comes_out_again(file, tmp_path):
+    store = unpack(file, tmp_path)
+    said = [c for c in json.loads((ROOT / "docs/paper-results.json").read_text())["claims"] if c["recipe"] == file.stem]
+    for claim, known in zip(claims_of(find(file.stem), recorded(store), store).claims, said, strict=True):
+        assert (claim.claim, claim.verdict, claim.scale) == (known["claim"], known["verdict"], "paper")
+        assert claim.effect == pytest.approx(known["effect"], rel=1e-9)
 
 
 def test_other_processes_decide_what_this_one_decides(tmp_path):
