@@ -6,6 +6,7 @@ docs/paper-results.json, rows into results/paper. What a person has to read agai
 changed, and effects that several claims can have meant. (Afterwards `python packaging/common_rates.py`, for paper C.)
 """
 
+import hashlib
 import json
 import re
 import shutil
@@ -51,6 +52,7 @@ def main(folder: Path, names: Sequence[str]) -> None:
         sys.exit(f"{', '.join(missing)}: no complete run in {folder}")
     if all(found.run is not None and found.run.scale == "paper" for found in every.values()):
         at_paper_scale(store, every)
+        list_digests()
         return
     document = json.loads(RESULTS.read_text())
     before = {name: [c for c in document["claims"] if c["recipe"] == name] for name in registered("recipe")}
@@ -65,6 +67,7 @@ def main(folder: Path, names: Sequence[str]) -> None:
         document["runs"][name] = {"scale": found.run.scale, "seeds": found.seeds, "made": made(store, found.run)}
         for line in changed(before[name], after[name]):
             print(f"{name}: {line}", flush=True)
+    list_digests()
     document["claims"] = [claim for name in after for claim in after[name]]
     document["counts"] = counts(map(Claim.of_json, document["claims"])).as_json()
     RESULTS.write_text(as_text(document) + "\n")
@@ -85,6 +88,14 @@ def at_paper_scale(store: Store, every: Mapping[str, Checked]) -> None:
     document["claims"] = kept
     document["counts"] = counts(map(Claim.of_json, kept)).as_json()
     AT_PAPER_SCALE.write_text(as_text(document) + "\n")
+
+
+def list_digests() -> None:
+    """Write results/SHA256SUMS, by which `sha256sum -c` finds a file of rows that changed since it was published (the
+    digest inside a file is of members, steps and numbers, not of arrays, samples and times)."""
+    files = sorted((ROOT / "results").rglob("*.parquet"))
+    lines = [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.relative_to(ROOT / 'results')}" for file in files]
+    (ROOT / "results/SHA256SUMS").write_text("\n".join(lines) + "\n")
 
 
 def as_rows(found: Checked) -> list[dict[str, Any]]:

@@ -13,9 +13,10 @@ WHEN = 1_700_000_000
 
 
 def main(out: Path = OUT) -> None:
-    """Write README.md, which has schema and licence, and every Parquet file."""
+    """Write README.md, which has schema and licence, SHA256SUMS and every Parquet file."""
     out.parent.mkdir(exist_ok=True)
-    files = [ROOT / "results/README.md", *sorted((ROOT / "results").rglob("*.parquet"))]
+    about = [ROOT / "results/README.md", ROOT / "results/SHA256SUMS"]
+    files = [*about, *sorted((ROOT / "results").rglob("*.parquet"))]
     with tarfile.open(out, "w") as tar:
         for file in files:
             name = f"lopsided-rows/{file.relative_to(ROOT / 'results')}"

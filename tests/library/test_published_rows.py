@@ -1,6 +1,7 @@
 """Published rows decide the claims that the results file has, without training."""
 
 import base64
+import hashlib
 import json
 import runpy
 import subprocess
@@ -51,7 +52,14 @@ def test_all_rows_in_one_file_are_the_same_bytes_again(tmp_path, monkeypatch):
     with tarfile.open(tmp_path / "one.tar") as tar:
         names = set(tar.getnames())
     assert {"lopsided-rows/README.md", "lopsided-rows/tour.parquet", "lopsided-rows/paper/tour.parquet"} <= names
-    assert len(names) == 1 + len(list((ROOT / "results").rglob("*.parquet")))
+    assert len(names) == 2 + len(list((ROOT / "results").rglob("*.parquet")))
+
+
+def test_each_file_is_the_one_that_was_published():
+    lines = (ROOT / "results/SHA256SUMS").read_text().splitlines()
+    digests = {name: digest for digest, name in (line.split("  ") for line in lines)}
+    files = {str(file.relative_to(ROOT / "results")): file for file in (ROOT / "results").rglob("*.parquet")}
+    assert digests == {name: hashlib.sha256(file.read_bytes()).hexdigest() for name, file in files.items()}
 
 
 @pytest.mark.parametrize(
