@@ -115,6 +115,7 @@ def test_flags_are_frozen():
             "--arm-from",
             "--at",
             "--axis",
+            "--direction",
             "--json",
             "--metric",
             "--pattern",

@@ -193,15 +193,15 @@ def test_a_test_of_more_seeds_is_not_forgotten_after_one_of_fewer(tmp_path, caps
 
 
 def test_a_ranking_that_can_tell_nothing_apart_says_so(tmp_path):
-    """Eight pairs of runs have no p-value below 0.0078: of ten pairs of arms none could be told apart."""
+    """Four runs against four have no p-value below 0.029: of ten pairs of arms none could be told apart."""
     for arm, speed in (("base", 1), ("a", 1), ("b", 3), ("c", 1), ("d", 1)):
-        for seed in range(8):
+        for seed in range(4):
             log(tmp_path, arm, seed, STEPS, falling(hash_of(arm) + seed, speed))
     runs = lop.read(tmp_path / "logs", arm="{arm}/seed_{seed}.csv")
-    said = "so few runs tell no two of these arms apart beside 9 other pairs, whatever they are; 9 of each arm could"
+    said = "so few runs tell no two of these arms apart beside 9 other pairs, whatever they are; 6 of each arm could"
     assert runs.ranking("val_loss", at=1.0).note == said
     assert said in repr(runs.ranking("val_loss", at=1.0))
-    assert runs.where(lambda run: run.arm in "abc").ranking("val_loss", at=1.0).note == ""
+    assert runs.where(lambda run: run.arm in ("a", "b")).ranking("val_loss", at=1.0).note == ""
 
 
 def hash_of(arm):

@@ -232,13 +232,13 @@ def test_bounds_need_a_verdict_wherever_between_evaluations_a_run_got_there():
     bounds = lop.compare(both["old"], both["new"], axis=coarse, metric="loss", between="bounds").faster(at=2.5)
     assert line.verdict in ("holds", "negligible")
     assert (bounds.verdict, bounds.claim.reason) == ("inconclusive", "grid")
-    assert bounds.interval[0] <= 0.5
-    assert bounds.interval[1] >= 2
+    assert bounds.interval[0] <= 0.500001
+    assert bounds.interval[1] >= 1.99999
     far = lop.compare(both["old"], 4 - 3 * coarse / 200 + 0 * both["new"], axis=coarse, metric="loss", between="bounds")
     assert far.faster(at=2.5).verdict in ("holds", "inconclusive")
     track = [Track(coarse, both["old"][0])]
     ends = [crossings(track, 2.5, True, between=where).time[0] for where in ("before", "line", "after")]
-    assert (ends[0], ends[2]) == (250, 500)
+    assert (ends[0], ends[2]) == (pytest.approx(250, rel=1e-5), 500)
     assert ends[0] < ends[1] < ends[2]
 
 

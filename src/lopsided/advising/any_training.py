@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from lopsided.core.errors import InputError, StoreError
+from lopsided.core.errors import InputError, StoreError, require_numbers
 from lopsided.core.json_text import parsed
 from lopsided.core.live_code import ADDRESS
 from lopsided.report.advice import keeps, words
@@ -89,11 +89,15 @@ def advise(
       against uniform: better, 3 [3, 3] within-seed difference of score (16 members)
     It took 24 runs.
     """
+    if budget is not None:
+        require_numbers(budget=budget)
     base = (baselines,) if isinstance(baselines, str) else tuple(baselines)
     if len(shapes) < 2 or not base or any(name not in shapes for name in base):
         raise InputError(f"advise: baselines {', '.join(base)!r} have to be among two or more shapes")
     say = told or (lambda line: None)
     file = None if out is None else Path(out)
+    if file is not None and not file.parent.is_dir():
+        raise InputError(f"advise: out = {str(file)!r}: no folder {str(file.parent)!r}")
     with _alone(file):
         known = _Scores(train, shapes, file, say, traceback)
         known.measure(tuple(shapes), range(SCREENING[0]))

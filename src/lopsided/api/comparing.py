@@ -10,24 +10,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lopsided.api.curves import Curves, Ends, Ragged, direction_of, matched, ragged, require_told, values_of
-from lopsided.api.ends import REMEDY, copies, cut_short, of_uneven_ends, same_runs, uneven
-from lopsided.api.evaluated import evaluated_alike
+from lopsided.api.ends import REMEDY, at_one_end, copies, cut_short, of_uneven_ends, same_runs, uneven
+from lopsided.api.evaluated import evaluated_alike, off_the_line
+from lopsided.api.few_runs import runs_that_decide, spreads_apart
 from lopsided.api.reaching import reaches
 from lopsided.api.scales import require_above, require_one_scale, require_scale
 from lopsided.api.verdict import Verdict
 from lopsided.core.errors import InputError, unknown
 from lopsided.stats import decisions
-from lopsided.stats.bounded import EARLY_LATE, LATE_EARLY, bounded, unlike
+from lopsided.stats.bounded import ANYWHERE, NOWHERE, Places, bounded, unlike
 from lopsided.stats.crossing import Between, Track, crossings
 from lopsided.stats.lost import worse_than_all
-from lopsided.stats.seeds_needed import runs_needed
-from lopsided.stats.signflip import FEWEST, MOST_MEMBERS
+from lopsided.stats.signflip import MOST_MEMBERS
 from lopsided.stats.times import Times
 from lopsided.stats.verdict import Claim, Decision
 
 Test = Callable[[tuple[Times, Times]], Decision]
-
-
 BETWEEN = 0.2
 """Share of the time to learn by which evaluations may lie apart for a time to be read off a line between them."""
 
@@ -146,6 +144,10 @@ class Comparison:
     def _alike(self) -> tuple[tuple[Sequence[Track], Sequence[Track]], str]:
         return evaluated_alike(self.baseline, self.candidate)
 
+    @cached_property
+    def _ended(self) -> tuple[list[Ragged], str]:
+        return at_one_end((self.baseline, self.candidate))
+
     def _goal(self, at: float) -> str:
         return f"{self.metric} {'≤' if self.falling else '≥'} {at:g}"
 
@@ -154,10 +156,7 @@ class Comparison:
         ratio has a meaning, and where every run is at its first evaluation: the direction is probably another one."""
         arms = self.baseline, self.candidate
         require_scale(at, self.metric, arms)
-        tracks = self._alike[0]
-        found = [
-            crossings(each, at, self.falling, self.held, where) for each, where in zip(tracks, between, strict=True)
-        ]
+        found = self._crossed(at, between)
         for arm, times in zip(arms, found, strict=True):
             if ((times.time <= 0) & ~times.censored).any():
                 said = f"{arm.name!r} has {self._goal(at)} at 0 {arm.unit}, before it trained"
@@ -169,11 +168,19 @@ class Comparison:
                 f"compare: every run has {self._goal(at)} at its first evaluation: evaluate more often, or take an "
                 f"`at` that is reached later, or {turned}"
             )
-        return found[0], found[1]
+        return found
+
+    def _crossed(self, at: float, between: tuple[Between, Between]) -> tuple[Times, Times]:
+        one, two = (
+            crossings(tracks, at, self.falling, self.held, where)
+            for tracks, where in zip(self._alike[0], between, strict=True)
+        )
+        return one, two
 
     def finals(self) -> list[np.ndarray]:
         """Last values of both sides; of a run that diverged one that is worse than all of them."""
-        return worse_than_all([self.baseline.final, self.candidate.final], self.falling)
+        baseline, candidate = self._ended[0]
+        return worse_than_all([baseline.final, candidate.final], self.falling)
 
     def _ends(self, said: str, found: Decision) -> Verdict:
         """The decision on last values. Where so many diverged that they make the effect, it is not known."""
@@ -182,53 +189,50 @@ class Comparison:
             found = found._replace(effect=None, interval=(None, None), reason="diverged")
         apart = uneven((self.baseline, self.candidate))
         if not apart:
-            return self._verdict(said, found, self.finals())
+            return self._verdict(said, found, self.finals(), tuple(filter(None, [self._ended[1]])))
         return self._verdict(said, of_uneven_ends(found), self.finals(), (*apart, REMEDY))
 
     def _ratio(self, said: str, at: float, test: Test, factor: bool = False) -> Verdict:
         """The decision on a ratio, in the arms' names. `factor`: against another than 1, which evaluations may hide."""
         times = self.times(at)
         found = test(times)
-        if self.between == "bounds" or (found.coarseness > BETWEEN and not self.held and (factor or unlike(*times))):
-            found = bounded(found, [test(self.times(at, ends)) for ends in (EARLY_LATE, LATE_EARLY)])
+        ends, where = self._also(times, found, factor, at)
+        if ends:
+            found = bounded(found, [test(self._crossed(at, each)) for each in ends], where)
         unit = f"{found.unit}, {self.baseline.name} / {self.candidate.name}"
         known = not any(each.censored.any() for each in times)
         logs = [np.log(each.time) for each in times] if known else ()
         notes = cut_short(self.baseline, self.candidate, times, self.paired, found.interval[1])
         return self._verdict(said, found._replace(unit=unit), logs, (*notes, *filter(None, [self._alike[1]])))
 
+    def _also(self, times: tuple[Times, Times], found: Decision, factor: bool, at: float) -> Places:
+        """Where else between evaluations than on a straight line a decision has to hold."""
+        if self.between == "bounds":
+            return ANYWHERE
+        if self.held:
+            return NOWHERE
+        if found.coarseness > BETWEEN and (factor or unlike(*times)):
+            return ANYWHERE
+        if self.baseline.in_time:  # a slower side has the same evaluations at other seconds
+            return NOWHERE
+        return off_the_line(self._alike[0], at, self.falling, lambda between: self._crossed(at, between))
+
     def _verdict(
         self, said: str, found: Decision, values: Sequence[np.ndarray], notes: tuple[str, ...] = ()
     ) -> Verdict:
         """`values` are what decided, of each run of both sides; none where some are not known."""
         claim = Claim.of(said, found)
-        waits = self._waits(claim, values)
-        return Verdict(claim, self.notes + notes + ((waits,) if waits else ()))
-
-    def _waits(self, claim: Claim, values: Sequence[np.ndarray]) -> str:
-        """About how many runs would decide an open claim with a probability of 80 %, if the difference is what was
-        measured: from the difference and the spread, since the p-value of a few runs says little."""
         fewest = min(len(self.baseline.tracks), len(self.candidate.tracks))
-        if claim.verdict != "inconclusive" or claim.equivalence or claim.effect is None:
-            return ""
-        if claim.reason == "grid":
-            return "evaluations lie too far apart: between them, either side may be the faster one"
-        least = FEWEST if self.paired else LEAST_INDEPENDENT
-        if fewest < 2:
-            return f"a test takes at least {least} runs of each side"
-        needed = runs_needed(values[0], values[1], self.paired) if values else None
-        if needed is None or needed > MANY:
-            return ""
-        if needed <= fewest >= least:  # the difference is that of a few runs, whose test says little
-            return f"more runs would probably decide it (now {fewest} of each side)"
-        return f"about {max(needed, least):,} runs of each side would probably decide it (now {fewest})"
+        waits = runs_that_decide(claim, values, self.paired, fewest)
+        wide = spreads_apart(values, (self.baseline.name, self.candidate.name))
+        return Verdict(claim, (*self.notes, *notes, *filter(None, [wide, waits])))
 
     def _small(self) -> float | None:
         return decisions.FIVE_POINTS if self.small and "accuracy" in self.metric.lower() else None
 
     def _where(self) -> str:
         """Where the curves end, if they end at different places."""
-        ends = [max(float(track.axis[-1]) for track in arm.tracks) for arm in (self.baseline, self.candidate)]
+        ends = [max(float(track.axis[-1]) for track in arm.tracks) for arm in self._ended[0]]
         return "" if ends[0] == ends[1] else f" (after {ends[0]:g} and {ends[1]:g} {self.baseline.unit})"
 
     def __repr__(self) -> str:
@@ -288,10 +292,6 @@ def compare(
     return Comparison(found[0], found[1], metric, falling, paired, held, diverged, between=between, ends=ends)
 
 
-MANY = 10_000
-"""Runs of each side beyond which nobody is told how many would decide."""
-LEAST_INDEPENDENT = 4
-"""Runs of each side without which no test of independent runs rejects at 5 %, two-sided."""
 WIDE = 5
 """Rows for each column from which a table is probably the wrong way round."""
 

@@ -39,6 +39,28 @@ def _apart(arms: Sequence[Ragged]) -> tuple[str, ...]:
     )
 
 
+def at_one_end(arms: Sequence[Ragged]) -> tuple[list[Ragged], str]:
+    """Arms with all runs up to where the shortest ends, and that in words; as they are where nothing is to be cut.
+
+    Runs within 2 % of one length count as of one length; but where a loss still falls, 1 % more training told equal
+    arms apart in 46 % of 300 trials, 2 % in 97 %. Between two evaluations a line is taken.
+    """
+    whole = [track for arm in arms for track in arm.tracks if not track.diverged]
+    ends = {float(track.axis[-1]) for track in whole}
+    if len(ends) < 2 or any(arm.ends == "own" or arm.in_time for arm in arms) or uneven(arms):
+        return list(arms), ""
+    end = min(ends)
+    cut = [arm._replace(tracks=tuple(t if t.diverged else _up_to(t, end) for t in arm.tracks)) for arm in arms]
+    return cut, f"last values are those at {end:,g} {arms[0].unit}, where the shortest run ends"
+
+
+def _up_to(track: Track, end: float) -> Track:
+    """A run as if it had ended there, on a line between two evaluations."""
+    before = track.axis < end
+    value = np.append(track.value[before], np.interp(end, track.axis, track.value))
+    return track._replace(axis=np.append(track.axis[before], end), value=value)
+
+
 def of_uneven_ends(found: Decision) -> Decision:
     """The decision without what last values of runs of different length would say."""
     return found._replace(verdict="inconclusive", effect=None, interval=(None, None), reason="ends", p_value=None)
@@ -52,18 +74,24 @@ few samples may agree by chance."""
 def once(arm: Ragged) -> Ragged:
     """An arm of logs without the copies of its runs, which are no second observations: four runs and their copies made
     p = 0.008 of what four runs cannot say."""
-    seen, kept = set[tuple[bytes, bytes]](), []
-    for i, track in enumerate(arm.tracks):
-        key = _curve(track)
-        if key not in seen or len(set(track.value.tolist())) < DISTINCT:
-            kept.append(i)
-        seen.add(key)
+    kept = no_copies(arm)
     if len(kept) == len(arm.tracks):
         return arm
     gone = len(arm.tracks) - len(kept)
     said = f"{arm.name}: {counted(gone, 'run')} the same as another one, value for value: left out"
     seeds = None if arm.seeds is None else tuple(arm.seeds[i] for i in kept)
     return arm._replace(tracks=tuple(arm.tracks[i] for i in kept), seeds=seeds, notes=(*arm.notes, said))
+
+
+def no_copies(arm: Ragged) -> list[int]:
+    """Places of an arm's runs of which none is a copy of one before."""
+    seen, kept = set[tuple[bytes, bytes]](), []
+    for i, track in enumerate(arm.tracks):
+        key = _curve(track)
+        if key not in seen or len(set(track.value.tolist())) < DISTINCT:
+            kept.append(i)
+        seen.add(key)
+    return kept
 
 
 def copies(arm: Ragged) -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from lopsided.api.curves import Curves, Ragged, direction_of, ragged
+from lopsided.api.curves import Curves, Ragged, direction_of, ragged, require_told
+from lopsided.api.ends import no_copies
 from lopsided.api.scales import require_scale
 from lopsided.core.errors import InputError
 from lopsided.core.telling import counted
@@ -154,7 +155,9 @@ class OpenRun(NamedTuple):
 
 def open_runs(runs: Runs, metric: str, at: float, axis: str = "steps") -> list[OpenRun]:
     """Every run of logs that has not reached `at`, and did not diverge, with the forecast of the others of its arm;
-    arms of one run are left out."""
+    arms of one run are left out. Raises `InputError` where neither the metric's name nor the curves of all arms tell
+    which way it moves."""
+    require_told(runs.direction(metric, axis))
     found, down = [], runs.falls(metric, axis)
     having = runs.where(lambda run: metric in run.metrics)
     require_scale(at, metric, [having.curves(arm, metric, axis) for arm in having.arms])
@@ -163,27 +166,30 @@ def open_runs(runs: Runs, metric: str, at: float, axis: str = "steps") -> list[O
         if len(having) < 2:
             continue
         curves = runs.curves(arm, metric, axis)
-        waiting = crossings(curves.tracks, at, down).censored
-        for i, track in enumerate(curves.tracks):
+        waiting, kept = crossings(curves.tracks, at, down).censored, no_copies(curves)
+        for i in kept:
+            track = curves.tracks[i]
             if waiting[i] and not track.diverged:
-                others = curves._replace(tracks=curves.tracks[:i] + curves.tracks[i + 1 :], seeds=None)
+                others = curves._replace(tracks=tuple(curves.tracks[j] for j in kept if j != i), seeds=None)
                 said = forecast(others, at, float(track.axis[-1]), metric, down)
                 found.append(OpenRun(arm, _named(having[i]), said))
     return found
 
 
 def left_out(runs: Runs, metric: str, at: float, axis: str = "steps") -> list[str]:
-    """Runs of which nothing is said though they have not reached `at`, in words: those that diverged, and those that
-    are alone in their arm."""
+    """Runs of which nothing is said though they have not reached `at`, in words: those that diverged, copies of others,
+    and those that are alone in their arm."""
     down, said = runs.falls(metric, axis), []
     for arm in runs.arms:
-        curves = runs.where(lambda run: metric in run.metrics).arms.get(arm, ())
-        if not curves:
+        if not runs.where(lambda run: metric in run.metrics).arms.get(arm, ()):
             continue
-        tracks = runs.curves(arm, metric, axis).tracks
+        curves = runs.curves(arm, metric, axis)
+        tracks = curves.tracks
         gone = sum(track.diverged for track in tracks)
         if gone:
             said.append(f"{arm}: {counted(gone, 'run')} diverged")
+        if copies := len(tracks) - len(no_copies(curves)):
+            said.append(f"{arm}: {counted(copies, 'run')} the same as another one, value for value")
         if len(tracks) == 1 and not gone and crossings(tracks, at, down).censored[0]:
             said.append(f"{arm}: one run, which nothing can be asked about")
     return said

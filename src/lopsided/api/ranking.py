@@ -6,12 +6,10 @@ from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lopsided.api.comparing import Comparison
-from lopsided.api.several import holm, table
+from lopsided.api.several import beside_others, holm, smallest, table
 from lopsided.api.verdict import Verdict
 from lopsided.core.errors import InputError
 from lopsided.stats.decisions import LEVEL
-from lopsided.stats.signflip import SAMPLED
 
 if TYPE_CHECKING:
     from lopsided.api.runs import Runs
@@ -52,7 +50,7 @@ def ranking(runs: Runs, metric: str, at: float | None, axis: str, paired: bool |
     curves = {arm: runs.observed(arm, metric, axis) for arm in order}
     found, sizes = {}, []
     for first, second in combinations(order, 2):
-        compared = Comparison(curves[second], curves[first], metric, None, paired, small=False)
+        compared = beside_others(curves[second], curves[first], metric, paired, "line", comb(len(order), 2))
         found[first, second] = compared.better() if at is None else compared.faster(at)
         sizes.append((len(compared.baseline.tracks), len(compared.candidate.tracks), compared.paired))
     pairs = holm(found)
@@ -64,19 +62,14 @@ def ranking(runs: Runs, metric: str, at: float | None, axis: str, paired: bool |
 def _too_few(sizes: list[tuple[int, int, bool]]) -> str:
     """A sentence if no p-value that so few runs can have stays below 5 % with Holm's correction for all pairs of arms;
     empty otherwise."""
-    if min(_smallest(*each) for each in sizes) * len(sizes) <= LEVEL:
+    if min(smallest(*each) for each in sizes) * len(sizes) <= LEVEL:
         return ""
     paired = any(each[2] for each in sizes)
-    enough = next((n for n in range(2, 64) if _smallest(n, n, paired) * len(sizes) <= LEVEL), None)
+    enough = next((n for n in range(2, 64) if smallest(n, n, paired) * len(sizes) <= LEVEL), None)
     could = "fewer arms could" if enough is None else f"{enough} of each arm could"
     return (
         f"so few runs tell no two of these arms apart beside {len(sizes) - 1} other pairs, whatever they are; {could}"
     )
-
-
-def _smallest(one: int, two: int, paired: bool) -> float:
-    """The smallest two-sided p-value of a permutation test of so many runs."""
-    return max(2.0 ** (1 - min(one, two)) if paired else 2 / comb(one + two, one), 2 / (SAMPLED + 1))
 
 
 def _letters(order: list[str], apart: set[frozenset[str]]) -> list[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import glob as globbing
+import os
 import re
+import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +16,7 @@ from lopsided.api.folders import folders_of, settings_alone
 from lopsided.api.runs import Runs, named
 from lopsided.core.errors import InputError
 from lopsided.logs import csv_files, json_files, mlflow_files, tensorboard_files, text_files, trackio_files, wandb_files
-from lopsided.logs.asked import ARMS, PLACES, SEEDS, STEPS, Log, ReadArguments, Where, parts_of, place
+from lopsided.logs.asked import ARMS, PLACES, RUNS, SEEDS, STEPS, Log, ReadArguments, Where, parts_of, place
 from lopsided.logs.run import Run
 
 Reader = Callable[[Path, ReadArguments, list[str]], list[Log]]
@@ -23,8 +25,10 @@ NAMES: Mapping[str, Reader] = {
     "*tfevents*": tensorboard_files.read,
     "*.csv": csv_files.read,
     "*.tsv": csv_files.read,
+    "*.csv.gz": csv_files.read,
     "*.jsonl": json_files.read_lines,
     "*.ndjson": json_files.read_lines,
+    "*.jsonl.gz": json_files.read_lines,
     "*.db": trackio_files.read,
     "*.wandb": wandb_files.read,
 }
@@ -92,8 +96,8 @@ def _read(path: Path, asked: ReadArguments, notes: list[str]) -> list[Log]:
         raise InputError(f"{path}: valid are {', '.join(NAMES)}, a folder of MLflow's, or text with pattern=")
     try:
         return reader(path, asked, notes)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    except (OSError, EOFError, zlib.error) as error:  # the last two: of a packed file that is cut off or damaged
+        raise InputError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
 
 
 def _files(paths: str | Path | Iterable[str | Path], text: bool) -> list[Path]:
@@ -103,11 +107,11 @@ def _files(paths: str | Path | Iterable[str | Path], text: bool) -> list[Path]:
     for each in given:
         at = Path(each)
         if at.is_dir():
-            inside = [path for kind in TEXT for path in sorted(at.rglob(kind))] if text else _inside(at)
+            inside = [path for path in _below(at) if any(map(path.match, TEXT))] if text else _inside(at)
             if not inside and text:
                 raise InputError(f"{at}: holds no {', '.join(TEXT)}; name its files by a pattern, {str(at / '*')!r}")
             if not inside:
-                weights = [path for kind in CHECKPOINTS for path in at.rglob(kind)]
+                weights = [path for path in _below(at) if any(map(path.match, CHECKPOINTS))]
                 what = f"holds checkpoints ({weights[0].name}), and no log" if weights else "holds no log"
                 raise InputError(f"{at}: {what} that can be read; valid are {', '.join(NAMES)}")
             found += inside
@@ -115,11 +119,13 @@ def _files(paths: str | Path | Iterable[str | Path], text: bool) -> list[Path]:
             found.append(at)
         else:
             matched = sorted(map(Path, globbing.glob(str(each), recursive=True)))
-            if not matched:
+            there = [path for path in matched if path.is_file() or mlflow_files.is_run(path)]
+            if not there:
                 raise InputError(f"{each}: no such file, and no file fits it as a pattern")
-            found += [path for path in matched if path.is_file() or mlflow_files.is_run(path)]
+            found += there
     latest = _latest_states(found)
-    return [path for path in dict.fromkeys(found) if path.name != "trainer_state.json" or path in latest]
+    kept = [path for path in dict.fromkeys(found) if path.name != "trainer_state.json" or path in latest]
+    return tensorboard_files.parts_once(kept)
 
 
 TEXT = ("*.log", "*.txt", "*.out", "*.err")
@@ -128,9 +134,23 @@ TEXT = ("*.log", "*.txt", "*.out", "*.err")
 
 def _inside(folder: Path) -> list[Path]:
     """What a folder holds that a reader takes; inside MLflow's runs nothing else is looked at."""
-    runs = [path.parent for path in sorted(folder.rglob("meta.yaml")) if mlflow_files.is_run(path.parent)]
-    files = [path for kind in NAMES for path in sorted(folder.rglob(kind)) if path.is_file()]
+    every = _below(folder)
+    runs = [path.parent for path in every if path.name == "meta.yaml" and mlflow_files.is_run(path.parent)]
+    files = [path for kind in NAMES for path in every if path.match(kind)]
     return [*runs, *(path for path in files if not any(path.is_relative_to(run) for run in runs))]
+
+
+def _below(folder: Path) -> list[Path]:
+    """All files of a folder, also behind links to other folders, each folder once."""
+    seen, found = set[str](), []
+    for at, folders, names in os.walk(folder, followlinks=True):
+        real = os.path.realpath(at)
+        if real in seen:  # a link to a folder above, or a second way to one
+            folders.clear()
+            continue
+        seen.add(real)
+        found += [Path(at, name) for name in names]
+    return sorted(path for path in found if path.is_file())
 
 
 def _latest_states(paths: list[Path]) -> set[Path]:
@@ -177,7 +197,7 @@ def _placed(logs: list[Log], asked: ReadArguments) -> tuple[list[Run], list[str]
         by_config = [key for key in by_config if not any(key in log.metrics for log in logs)]
     runs, how = [], ""
     for log in logs:
-        parts = parts_of(log.path, template) if template else {}
+        parts = _parts(log, template) if template else {}
         seed = place(asked.seed, log, parts, "seed")
         if seed is None and asked.seed is None:
             seed = _named(log.config, SEEDS)
@@ -199,6 +219,17 @@ def _placed(logs: list[Log], asked: ReadArguments) -> tuple[list[Run], list[str]
     seeds = seeds or ("what is called so" if any(run.seed is not None for run in runs) else "nothing")
     settings = [name for name in re.findall(r"\{(\w+)\}", template or "") if name not in PLACES]
     return runs, [f"arms by {way}, seeds by {seeds}"], settings
+
+
+def _parts(log: Log, template: str) -> dict[str, str]:
+    """The named parts of a log's path, or of its run's name where one file holds many runs."""
+    name = next((str(log.config[key]) for key in RUNS if key in log.config), None)
+    try:
+        return parts_of(log.path, template)
+    except InputError:
+        if name is None:
+            raise
+    return parts_of(Path(name), template)
 
 
 def _named(config: Mapping[str, Any], names: Iterable[str]) -> Any:

@@ -117,10 +117,11 @@ class Runs:
 
     def falls(self, metric: str, axis: str = "steps") -> bool:
         """Whether a metric gets smaller with learning: by its name, else by how its curves move."""
-        return self._direction(metric, axis).falling
+        return self.direction(metric, axis).falling
 
-    def _direction(self, metric: str, axis: str) -> Direction:
-        """One for all arms: an arm that fails moves the other way."""
+    def direction(self, metric: str, axis: str = "steps") -> Direction:
+        """Which way a metric moves with learning, and how that is known: one for all arms, since an arm that fails
+        moves the other way."""
         from lopsided.api.curves import direction_of
 
         having = self.where(lambda run: metric in run.metrics)
@@ -130,7 +131,7 @@ class Runs:
             for task in tasks
             for arm in having.where(lambda run, task=task: run.task == task).arms
         ]
-        return direction_of(metric, curves, None)
+        return direction_of(metric, curves, self.falling)
 
     def compare(
         self,
@@ -156,7 +157,7 @@ class Runs:
         from lopsided.api.curves import require_told
         from lopsided.api.reaching import reaches
 
-        curves, way = self.observed(arm, metric, axis), self._direction(metric, axis)
+        curves, way = self.observed(arm, metric, axis), self.direction(metric, axis)
         require_told(way)
         return reaches(curves, at, metric, way.falling, level, tuple(filter(None, [*curves.notes, way.said])))
 

@@ -35,12 +35,13 @@ def track_of(run: Run, metric: str, axis: str) -> Track:
     along = points.step if axis == "steps" else points.seconds
     if along is None:
         raise InputError(f"run {run.name!r} ({run.source}): its log has no times; axis='steps', or seconds= a column")
-    value = points.value
-    known = np.flatnonzero(np.isfinite(value) & np.isfinite(along))
-    if not known.size and not np.isfinite(along).any():
+    placed = np.isfinite(along)  # an evaluation of which nobody knows when is none, and says nothing of a run's end
+    along, value = along[placed], points.value[placed]
+    known = np.flatnonzero(np.isfinite(value))
+    if not along.size:
         raise InputError(f"run {run.name!r} ({run.source}): {metric} has no value")
     if not known.size:  # it diverged before it was evaluated
-        there = along[np.isfinite(along)].astype(np.float64)
+        there = along.astype(np.float64)
         return Track(there[:1], np.array([np.nan]), True, float(there[-1]))
     gone = _ended_in_nan(value, known)
     if axis == "seconds" and (np.diff(along[known]) < 0).any():
@@ -48,8 +49,7 @@ def track_of(run: Run, metric: str, axis: str) -> Track:
                          "axis='steps', or a column that counts on")  # fmt: skip
     kept, values = along[known].astype(np.float64), value[known]
     rising = np.append(True, np.diff(kept) > 0)  # two evaluations within a clock's tick are one
-    last = along[np.isfinite(along)][-1]
-    return Track(kept[rising], values[rising], gone, float(last) if gone else None)
+    return Track(kept[rising], values[rising], gone, float(along[-1]) if gone else None)
 
 
 def _ended_in_nan(value: np.ndarray, known: np.ndarray) -> bool:

@@ -21,6 +21,7 @@ def forecast(
     step: str | None = None,
     seconds: str | None = None,
     pattern: str | None = None,
+    direction: Literal["falls", "rises"] | None = None,
     as_json: Json = False,
 ) -> None:
     """Read logs of runs, and say of each that has not reached a goal whether waiting is worth it.
@@ -50,6 +51,8 @@ def forecast(
         The column of times.
     pattern
         For logs in text: a regular expression with named groups, one of them step.
+    direction
+        Whether the metric falls or rises with learning; left out, its name decides, or how its curves move.
     as_json
         Print one JSON document on stdout, nothing else.
     """
@@ -60,7 +63,8 @@ def forecast(
     if not paths:
         raise InputError("forecast: takes files, folders or patterns of logs")
     arm: Any = (lambda path, config: path.parent.name) if arm_from == "path" else arm_from
-    runs = read(paths, arm, seed_from, run=run, step=step, seconds=seconds, pattern=pattern)
+    falling = None if direction is None else direction == "falls"
+    runs = read(paths, arm, seed_from, run=run, step=step, seconds=seconds, pattern=pattern, falling=falling)
     chosen = metric_of(runs, metric)
     found = open_runs(runs, chosen, at, axis)
     aside = left_out(runs, chosen, at, axis)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
 from typing import ClassVar
 
 LONG = 300
@@ -44,6 +45,20 @@ class Stopped(Exception):
     """Exit code of a process that stops so: 128 and the number of the signal that asked, which `work.signals` adds."""
     by_signal: ClassVar[bool] = False
     """Whether a signal asked."""
+
+
+def require_numbers(**values: object) -> None:
+    """Raise `InputError` for the first value that is no number: a text, a list, True or False."""
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise InputError(f"{name} = {value!r}: a number")
+
+
+def require_whole(**values: object) -> None:
+    """Raise `InputError` for the first value that is no whole number."""
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, Integral):
+            raise InputError(f"{name} = {value!r}: a whole number")
 
 
 def unknown(what: str, name: object, valid: Iterable[str]) -> InputError:

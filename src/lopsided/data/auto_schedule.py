@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lopsided.core.errors import InputError
+from lopsided.core.errors import InputError, require_numbers
 from lopsided.data.groups import Groups
 from lopsided.data.steered import Decision, Steered, decided, require_share
 from lopsided.data.stream import Stream
@@ -43,8 +43,11 @@ class AutoSchedule(Steered):
         goal: float = 0.75,
         epochs: float = 50,
     ):
+        require_numbers(goal=goal, epochs=epochs)
         if not 0 < goal <= 1 or not epochs > 0:
             raise InputError(f"goal = {goal}, epochs = {epochs}: valid are an accuracy up to 1, and a number above 0")
+        if isinstance(shares, str) or not isinstance(shares, Sequence):
+            raise InputError(f"shares = {shares!r}: a list of rising numbers above 0, up to 1")
         if list(shares) != sorted(set(shares)) or not shares:
             raise InputError(f"shares = {tuple(shares)}: valid are rising numbers above 0, up to 1")
         shape = law or AsIs()

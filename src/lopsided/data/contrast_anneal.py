@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lopsided.core.errors import InputError
+from lopsided.core.errors import InputError, require_numbers
 from lopsided.data.by_loss import NO_GROUPS, ByLoss
 from lopsided.data.groups import Groups
 from lopsided.shape import rules
@@ -47,6 +47,7 @@ class ContrastAnneal(ByLoss):
         rank: int = 0,
         world: int = 1,
     ):
+        require_numbers(start=start, goal=goal, window=window, floor=floor, tail=tail)
         if not (0 < start <= 20 and 0 < goal < 1 and window >= 1 and 0 <= floor <= 1 and 0 < tail <= 1):
             raise InputError(
                 f"start = {start}, goal = {goal}, window = {window}, floor = {floor}, tail = {tail}: valid are an "

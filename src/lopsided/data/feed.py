@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from lopsided.core.errors import InputError
+from lopsided.core.errors import InputError, require_whole
 from lopsided.data.cursor import Cursor
 from lopsided.data.interleave import Interleaved
 from lopsided.data.second_pass import SecondPass
@@ -54,6 +54,7 @@ class Feed(SecondPass, torch_data.IterableDataset):
     def __init__(self, mixed: Interleaved, batch: int, rank: int = 0, world: int = 1):
         if not mixed.streaming:
             raise InputError("feed: all sources are read by position; give a loader mixed.view(batch)")
+        require_whole(batch=batch, rank=rank, world=world)
         if not 0 <= rank < world or batch < 1 or batch % world:
             raise InputError(
                 f"rank = {rank}, world = {world}: 0 <= rank < world, and batch = {batch} a multiple of world"

@@ -43,6 +43,9 @@ class Interleaved(SecondPass):
         cap: float | None = None,
         sizes: Mapping[str, float] | None = None,
     ):
+        if not isinstance(sources, Mapping):
+            what = type(sources).__name__
+            raise InputError(f"sources: a {what}; valid are sources by name, {{'code': ..., 'talk': ...}}")
         if not sources:
             raise InputError("sources: at least one")
         self.names = sorted(sources)  # as Groups has them

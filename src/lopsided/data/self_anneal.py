@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lopsided.core.errors import InputError
+from lopsided.core.errors import InputError, require_numbers
 from lopsided.data.groups import Groups
 from lopsided.data.steered import Decision, Steered, require_share
 from lopsided.data.stream import Stream
@@ -47,6 +47,7 @@ class SelfAnneal(Steered):
         rank: int = 0,
         world: int = 1,
     ):
+        require_numbers(start=start, goal=goal, window=window, chance=chance)
         if not (0 < goal < 1 and window >= 1 and 0 <= chance < 1 and start > 0):
             raise InputError(
                 f"start = {start}, goal = {goal}, window = {window}, chance = {chance}: valid are an exponent above 0, "

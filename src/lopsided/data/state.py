@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lopsided.core.errors import InputError
+from lopsided.core.errors import InputError, require_whole
 from lopsided.shape.shape import Shape
 
 VERSION = 4
@@ -49,11 +49,28 @@ def _array(value: Any) -> np.ndarray:
         raise InputError(f"shape: {value!r} cannot be told from others; valid are numbers, texts and arrays") from None
 
 
+def whole(position: Any, total: int) -> int:
+    """A position, from 0 to `total`. Raises `InputError` for anything else."""
+    if isinstance(position, bool) or not isinstance(position, (int, np.integer)) or not 0 <= position <= total:
+        raise InputError(f"position {position!r}: a whole number from 0 to {total:,}")
+    return int(position)
+
+
+def require_part(step: Any, batch: Any, rank: Any, world: Any) -> None:
+    """Raise `InputError` for what is no part of a step's batch: a rank from 0 to `world` - 1."""
+    require_whole(step=step, batch=batch, rank=rank, world=world)
+    if step < 0 or batch < 1 or not 0 <= rank < world:
+        raise InputError(
+            f"step = {step}, batch = {batch}, rank = {rank}, world = {world}: valid are a step from 0 on, a batch of "
+            "at least 1, and 0 <= rank < world"
+        )
+
+
 def position_of(state: Any, name: str, total: int, allow_other: bool) -> int:
     """The position of a `state`. Raises `InputError` if it is of another stream than `name`, unless that is allowed."""
     try:
-        position, its = int(state["position"]), state["stream"]
-    except (KeyError, TypeError, ValueError):
+        position, its = state["position"], state["stream"]
+    except (KeyError, TypeError):
         raise InputError("state: valid is what `state_dict()` gave: position and stream") from None
     if (order := state.get("order", VERSION - 1)) != VERSION and not allow_other:
         raise InputError(
@@ -65,6 +82,7 @@ def position_of(state: Any, name: str, total: int, allow_other: bool) -> int:
             f"state: it is of another stream ({its}, this is {name}): other data, shape, total, seed or version of "
             "lopsided; allow_other=True takes its position all the same, though examples may then be missed or repeated"
         )
-    if not 0 <= position <= total:
-        raise InputError(f"state: position {position}: 0 to {total:,}")
-    return position
+    try:
+        return whole(position, total)
+    except InputError as error:
+        raise InputError(f"state: {error}") from None

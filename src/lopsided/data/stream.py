@@ -194,8 +194,7 @@ class Stream:
 
     def visits(self, position: int) -> np.ndarray:
         """(N,) how often each example comes before a position, without going through them."""
-        if not 0 <= position <= self.total:
-            raise InputError(f"position {position}: 0 to {self.total:,}")
+        state.whole(position, self.total)
         found: np.ndarray | None = None
         for i, segment in enumerate(self.segments):
             begin, end = segment.settings.begin, min(position, segment.settings.total)
@@ -212,6 +211,7 @@ class Stream:
 
     def batch(self, step: int, batch: int, rank: int = 0, world: int = 1) -> np.ndarray:
         """Indices of a rank's part of the global batch of `batch` samples at a step."""
+        state.require_part(step, batch, rank, world)
         begin = step * batch
         return self.at(np.arange(begin + rank * batch // world, begin + (rank + 1) * batch // world))
 
@@ -246,8 +246,9 @@ class Stream:
         return bits(key(self.seed, "augmentation"), n.reshape(-1).astype(np.uint64)).reshape(n.shape)
 
     def state(self, position: int) -> dict[str, object]:
-        """What a checkpoint has to hold: the next position, and which stream it belongs to."""
-        return {"position": int(position), "stream": self.fingerprint, "order": state.VERSION}
+        """What a checkpoint has to hold: the next position, and which stream it belongs to. Raises `InputError` for
+        what is no position of this stream."""
+        return {"position": state.whole(position, self.total), "stream": self.fingerprint, "order": state.VERSION}
 
     def position_of(self, found: dict[str, object], allow_other: bool = False) -> int:
         """The position of a `state` of this stream, or of what it was before a change, if it lies before that one.

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lopsided.core.errors import InputError
+from lopsided.core.errors import InputError, require_whole
 from lopsided.data.buckets import Bucketed
 from lopsided.data.second_pass import SecondPass
 from lopsided.data.stream import Stream
@@ -200,6 +200,7 @@ class BatchSampler(SecondPass):
     def __init__(self, stream: Stream | Bucketed, batch: int, rank: int = 0, world: int = 1):
         if not (isinstance(batch, (int, np.integer)) and 1 <= batch <= stream.total):
             raise InputError(f"batch = {batch!r}: between 1 and total = {stream.total:,}")
+        require_whole(rank=rank, world=world)
         if not 0 <= rank < world or batch % world:
             raise InputError(
                 f"rank = {rank}, world = {world}: 0 <= rank < world, and batch = {batch} a multiple of world"

@@ -155,6 +155,7 @@ def discover(
 
 def by_difficulty(loss: Any, parts: int = 4) -> list[str]:
     """(N,) names of `parts` equal parts of examples by a model's loss on each, (N,): 'part 1 of 4' is the easiest.
+    Equal losses are in one part, so that parts are fewer, and less equal, where many are.
 
     >>> import lopsided.data as ld
     >>> ld.by_difficulty([0.1, 2.0, 0.3, 5.0], parts=2)
@@ -164,8 +165,10 @@ def by_difficulty(loss: Any, parts: int = 4) -> list[str]:
     whole = isinstance(parts, (int, np.integer)) and 2 <= parts <= len(found)
     if found.ndim != 1 or not np.isfinite(found).all() or not whole:
         raise InputError("loss: a finite number for each example; parts: from 2 to the number of examples")
-    rank = np.argsort(np.argsort(found, kind="stable"), kind="stable")
-    return [f"part {part + 1} of {parts}" for part in (rank * parts // len(found)).tolist()]
+    _, which, sizes = np.unique(found, return_inverse=True, return_counts=True)
+    middle = np.cumsum(sizes) - sizes + (sizes - 1) // 2  # the rank of the middle one of equal losses
+    _, part = np.unique(middle * parts // len(found), return_inverse=True)
+    return [f"part {each + 1} of {part.max() + 1}" for each in part[which].tolist()]
 
 
 def by_columns(columns: Mapping[str, Sequence[Any]], parts: int = 4) -> Discovered:
@@ -212,7 +215,10 @@ def _parted(name: str, values: list[Any], parts: int) -> list[str | None]:
     there = [value for value, is_there in zip(values, known, strict=True) if is_there]
     quantity = all(isinstance(v, (Real, Decimal)) and not isinstance(v, (bool, np.bool_)) for v in there)
     if quantity and len(set(there)) > MANY_VALUES:
-        cut = iter(by_difficulty([float(value) for value in there], parts))
+        numbers = [float(value) for value in there]
+        if not np.isfinite(numbers).all():
+            raise InputError(f"column {name!r}: an infinite value among numbers that are cut into parts")
+        cut = iter(by_difficulty(numbers, parts))
         return [f"{name}: {next(cut)}" if is_there else None for is_there in known]
     return [str(value) if is_there else None for value, is_there in zip(values, known, strict=True)]
 

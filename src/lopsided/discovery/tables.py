@@ -13,10 +13,26 @@ from lopsided.core.errors import InputError, unknown
 from lopsided.discovery.discover import Discovered, by_columns, discover
 from lopsided.store.paths import plain_path
 
+
+def _json(duckdb: Any, path: str) -> Any:
+    """Rows of JSON lines. DuckDB (1.5, 2.0) takes whole numbers above 2^64 for floats, which made one of 400 numbers of
+    21 digits: such a column is read as the whole numbers that it has."""
+    rows = duckdb.read_json(path, sample_size=-1)
+    floats = [name for name, kind in zip(rows.columns, rows.types, strict=True) if str(kind) == "DOUBLE"]
+    quoted = {name: '"' + name.replace('"', '""') + '"' for name in floats}
+    asked = ", ".join(f"max(abs({q})) BETWEEN 2.0^64 AND 1e38 AND bool_and({q} = trunc({q}))" for q in quoted.values())
+    large = rows.aggregate(asked).fetchall()[0] if floats else ()
+    whole = {name for name, is_whole in zip(floats, large, strict=True) if is_whole}
+    if not whole:
+        return rows
+    kinds = {n: "HUGEINT" if n in whole else str(kind) for n, kind in zip(rows.columns, rows.types, strict=True)}
+    return duckdb.read_json(path, columns=kinds)
+
+
 READERS: Mapping[str, Any] = {
     ".parquet": lambda duckdb, path: duckdb.read_parquet(path),
     ".csv": lambda duckdb, path: duckdb.read_csv(path, sample_size=-1),
-    ".jsonl": lambda duckdb, path: duckdb.read_json(path, sample_size=-1),
+    ".jsonl": _json,
 }
 """Tables that can be read, by the end of their names. All of a text is looked at: columns that begin late were lost."""
 AT_ONCE = 20_000
@@ -123,7 +139,12 @@ def write(found: Discovered, table: Path, path: Path) -> str:
         taken = [name.lower() for name in rows.columns]
         name = next(n for n in ("skill", *(f"skill_{i}" for i in range(2, 99))) if n not in taken)
         labels = {name: np.array(found.names, object)}
-        joined = duckdb.sql("SELECT * FROM rows POSITIONAL JOIN labels")
+        kinds = zip(rows.columns, rows.types, strict=True)
+        # Parquet has no whole numbers of 128 bits, and DuckDB makes floats of them.
+        wide = [n.replace('"', '""') for n, kind in kinds if path.suffix == ".parquet" and str(kind) == "HUGEINT"]
+        exact = ", ".join(f'CAST("{n}" AS DECIMAL(38, 0)) AS "{n}"' for n in wide)
+        kept = f"* REPLACE ({exact})" if wide else "*"
+        joined = duckdb.sql(f"SELECT {kept} FROM rows POSITIONAL JOIN labels")
         del labels
         quoted = str(plain).replace("'", "''")
         duckdb.sql(f"COPY joined TO '{quoted}' (FORMAT {WRITTEN[path.suffix]})")
@@ -170,7 +191,10 @@ def _vectors(table: Path, embeddings: str) -> np.ndarray:
         try:
             return np.array(rows, np.float32)
         except (TypeError, ValueError):
-            raise InputError(f"--embeddings {embeddings!r}: rows are no lists of numbers of one length") from None
+            length = next((len(row) for row in rows if isinstance(row, Sequence)), None)
+            bad = next((i for i, row in enumerate(rows) if not isinstance(row, Sequence) or len(row) != length), 0)
+            said = f"row {bad + 1:,} is no list of numbers, as long as those before"
+            raise InputError(f"--embeddings {embeddings!r}: {said}") from None
     try:
         return np.load(embeddings, allow_pickle=False, mmap_mode="r")
     except (OSError, ValueError) as error:

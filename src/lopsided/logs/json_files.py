@@ -8,13 +8,14 @@ from typing import Any
 from lopsided.core.errors import InputError
 from lopsided.core.json_text import parsed
 from lopsided.logs.asked import Log, ReadArguments
+from lopsided.logs.opened import opened
 from lopsided.logs.tables import logs_of
 
 
 def read_lines(path: Path, asked: ReadArguments, notes: list[str]) -> list[Log]:
     """The runs of a file of JSON lines; nested objects are named by dots. Raises `InputError` with the line."""
     rows = []
-    with path.open(encoding="utf-8-sig", errors="replace") as file:
+    with opened(path) as file:
         lines = file.read().splitlines()
     for number, line in enumerate(lines, 1):
         if not line.strip():

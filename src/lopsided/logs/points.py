@@ -18,6 +18,13 @@ counter began again."""
 def points_of(steps: Any, values: Any, seconds: Any, metric: str, path: Path, notes: list[str]) -> Points:
     """With rising steps. A log that was resumed goes back: what it had from there on was of the attempt before, and is
     dropped. Raises `InputError` where the first step comes again: then these are several runs."""
+    if len(steps) > 1 and steps[0] == steps[1]:  # perhaps every row was written twice
+        again = np.append(False, (np.diff(steps) == 0) & (np.diff(values) == 0))
+        steps, values, seconds = steps[~again], values[~again], None if seconds is None else seconds[~again]
+    if _unordered(steps):
+        order = np.argsort(steps)
+        notes.append(f"{path.name}: {metric} is not in the order of its steps: sorted")
+        steps, values, seconds = steps[order], values[order], None if seconds is None else seconds[order]
     if len(steps) > 1 and (np.diff(steps) <= 0).any():
         again = int((steps == steps[0]).sum())
         if again > 1:
@@ -40,6 +47,17 @@ def points_of(steps: Any, values: Any, seconds: Any, metric: str, path: Path, no
         steps, values = steps[keep], values[keep]
         seconds = None if seconds is None else seconds[keep]
     return Points(np.asarray(steps, float), np.asarray(values, float), seconds)
+
+
+OFTEN = 4
+"""Steps forward to one back. A run that is resumed again and again still goes on for some evaluations each time."""
+
+
+def _unordered(steps: np.ndarray) -> bool:
+    """Whether rows stand in another order than that of their steps: newest first, or shuffled. A resumed log goes back
+    seldom, and mostly to steps that it had."""
+    back = int((np.diff(steps) < 0).sum())
+    return back > 1 and back * OFTEN >= len(steps) and len(np.unique(steps)) == len(steps)
 
 
 def _kept(steps: np.ndarray) -> np.ndarray:

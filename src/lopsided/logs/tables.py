@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lopsided.core.errors import InputError
-from lopsided.logs.asked import ARMS, LONG, RUNS, SEEDS, SINCE_1970, STEPS, TIMES, Log, ReadArguments
+from lopsided.core.telling import counted
+from lopsided.logs.asked import ARMS, LONG, RUNS, SEEDS, STEPS, TIMES, Log, ReadArguments
+from lopsided.logs.cells import first_filled, is_empty, number, numbers
+from lopsided.logs.clocks import TimeColumn, clock_of, since
+from lopsided.logs.opened import plain_name
 from lopsided.logs.points import points_of
-
-NUMBERS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf, "infinity": np.inf, "-infinity": -np.inf}
 
 
 class Roles(NamedTuple):
@@ -33,8 +35,19 @@ class Roles(NamedTuple):
 
     def said(self, name: str) -> str:
         """What was taken for what, in words."""
-        steps = f"{name}: steps from {self.step!r}" + (f", seconds from {self.clock!r}" if self.clock else "")
+        steps = f"{name}: steps from {self.step!r}" if self.step else f"{name}: one row for each run, without steps"
+        steps += f", seconds from {self.clock!r}" if self.clock else ""
         return f"{steps}, runs by {self.run!r}" if self.run else steps
+
+
+class _Part(NamedTuple):
+    """The rows of one run."""
+
+    key: tuple[Any, ...]
+    """What tells it from others: its cells of `Roles.keys`."""
+    rows: list[int]
+    number: str = ""
+    """Tells it from others of the same key."""
 
 
 def logs_of(
@@ -44,44 +57,40 @@ def logs_of(
     notes: list[str],
     config: Mapping[str, Any] = {},
 ) -> list[Log]:
-    """The runs of a table, given by columns; an empty cell (None or "") is not evaluated, NaN is a value. What was
+    """The runs of a table, given by columns; an empty cell is not evaluated, NaN is a value. What was
     taken for what is added to `notes`. Raises `InputError` where steps or metrics are not to be found."""
-    roles = _roles(path, list(columns), asked)
+    clock = clock_of(columns, asked.seconds, path)
+    roles = _roles(path, list(columns), asked, clock)
     notes.append(roles.said(path.name))
     metrics = _metrics(columns, roles)
-    steps = _required(columns[roles.step], roles.step, path)
-    seconds = None if roles.clock is None else _required(columns[roles.clock], roles.clock, path)
-    runs = _runs(columns, roles, steps, path.name, notes)
-    settings = [n for n in columns if n not in roles.all and n not in metrics]
-    if not roles.long:
-        # A number that stays within each run is a setting of it, a learning rate perhaps, whatever else it may be.
-        settings += [n for n, v in metrics.items() if all(len(set(v[rows].tolist())) == 1 for _, rows, _ in runs)]
+    steps = _steps(columns, roles, path, notes)
+    parts = _parts(columns, roles, steps, path.name, notes)
+    settings = [n for n in columns if n not in roles.all and _stands(columns[n], metrics.get(n), roles, parts)]
     found = []
-    for key, rows, number in runs:
-        at = np.array(rows)
-        own = {**config, **{n: columns[n][rows[0]] for n in settings}, **dict(zip(roles.keys, key, strict=True))}
-        when = None if seconds is None else _since(seconds[at] * TIMES.get(str(roles.clock), 1.0))
+    for part in parts:
+        own = {n: value for n in settings if (value := first_filled([columns[n][i] for i in part.rows])) is not None}
+        at = np.array([i for i in part.rows if np.isfinite(steps[i])])
+        when = None if clock is None else since(clock.seconds[at])
         values = _long(columns, roles.long, at, path) if roles.long else _wide(columns, metrics, at)
         curves = {
             name: points_of(steps[at][there], value, None if when is None else when[there], name, path, notes)
             for name, (there, value) in values.items()
         }
-        label = str(key[0]) if roles.run else "-".join([path.stem, *map(str, key)])
-        found.append(Log(path, f"{label}{number}", curves, own, roles.step))
+        label = str(part.key[0]) if roles.run else "-".join([plain_name(path), *map(str, part.key)])
+        said = {**config, **own, **dict(zip(roles.keys, part.key, strict=True))}
+        found.append(Log(path, f"{label}{part.number}", curves, said, roles.step))
     if not any(log.metrics for log in found):
-        raise InputError(f"{path}: has no column of numbers beside {roles.step!r}{_nearly(columns, roles.all)}")
+        beside = f" beside {roles.step!r}" if roles.step else ""
+        raise InputError(f"{path}: has no column of numbers{beside}{_nearly(columns, roles.all)}")
     return found
 
 
-def _roles(path: Path, names: Sequence[str], asked: ReadArguments) -> Roles:
+def _roles(path: Path, names: Sequence[str], asked: ReadArguments, clock: TimeColumn | None) -> Roles:
     """Finds the columns that count and that tell runs apart: those that the user `asked` for, or by their usual
     names."""
-    step = asked.step or next((name for name in STEPS if name in names), None)
-    if step is None or step not in names:
-        raise InputError(f"{path}: has no column of steps; step= one of {', '.join(names)}")
-    clock = asked.seconds or next((name for name in TIMES if name in names), None)
-    if clock is not None and clock not in names:
-        raise InputError(f"{path}: has no column {clock!r}; seconds= one of {', '.join(names)}")
+    step = asked.step or next((name for name in STEPS if name in names), "")
+    if asked.step and step not in names:
+        raise InputError(f"{path}: has no column {step!r}; step= one of {', '.join(names)}")
     long = next((pair for pair in LONG if set(pair) <= set(names)), None)
     run = next((n for n in (asked.run, *RUNS) if n and n in names and not (long and n in long)), None)
     wanted: list[str] = [
@@ -90,24 +99,59 @@ def _roles(path: Path, names: Sequence[str], asked: ReadArguments) -> Roles:
     usual: list[str] = [name for name in names if name.rpartition(".")[2] in (*ARMS, *SEEDS)]
     first = [] if run is None else [run]
     keys: dict[str, None] = dict.fromkeys([*first, *wanted, *usual])
-    return Roles(step, clock, long, run, tuple(keys))
+    return Roles(step, clock and clock.name, long, run, tuple(keys))
 
 
 def _metrics(columns: Mapping[str, Sequence[Any]], roles: Roles) -> dict[str, np.ndarray]:
     """Columns of numbers. Another one that counts (`steps` beside `step`, an epoch) is none that anybody compares."""
     others = [n for n in columns if n not in roles.all and n not in STEPS and n not in TIMES]
-    return {n: found for n in others if (found := _numbers(columns[n])) is not None}
+    return {n: found for n in others if (found := numbers(columns[n])) is not None}
 
 
-def _runs(
-    columns: Mapping[str, Sequence[Any]], roles: Roles, steps: np.ndarray, name: str, notes: list[str]
-) -> list[tuple[tuple[Any, ...], list[int], str]]:
-    """What tells each run apart, its rows, and a number for those that share a name."""
-    told = [[str(cell) if isinstance(cell, list | dict) else cell for cell in columns[key]] for key in roles.keys]
+def _steps(columns: Mapping[str, Sequence[Any]], roles: Roles, path: Path, notes: list[str]) -> np.ndarray:
+    """The steps of each row, NaN where it has none: a summary at the end, a line of settings. Such a row is no
+    evaluation. A table of results, with one row for each run, needs no steps. Raises `InputError` for other tables
+    without them."""
+    if not roles.step:
+        groups = _groups(columns, roles.keys)
+        if roles.long or not roles.keys or max(map(len, groups.values())) > 1:
+            raise InputError(f"{path}: has no column of steps; step= one of {', '.join(columns)}")
+        return np.ones(len(groups))
+    steps = _required(columns[roles.step], roles.step, path)
+    without = int((~np.isfinite(steps)).sum())
+    if without == len(steps):
+        raise InputError(f"{path}: no row has a {roles.step}")
+    if without:
+        notes.append(f"{path.name}: {counted(without, 'row')} without a {roles.step!r} left out")
+    return steps
+
+
+def _groups(columns: Mapping[str, Sequence[Any]], keys: Sequence[str]) -> dict[tuple[Any, ...], list[int]]:
+    """Rows by what tells runs apart."""
+    told = [[str(cell) if isinstance(cell, list | dict) else cell for cell in columns[key]] for key in keys]
     groups: dict[tuple[Any, ...], list[int]] = {}
-    for i, key in enumerate(zip(*told, strict=True) if told else ((),) * len(steps)):
+    for i, key in enumerate(zip(*told, strict=True) if told else ((),) * len(next(iter(columns.values())))):
         groups.setdefault(key, []).append(i)
-    return [(key, rows, "") for key, rows in groups.items()] if roles.long else _apart(groups, steps, name, notes)
+    return groups
+
+
+def _parts(
+    columns: Mapping[str, Sequence[Any]], roles: Roles, steps: np.ndarray, name: str, notes: list[str]
+) -> list[_Part]:
+    """The rows of each run that has an evaluation."""
+    groups = _groups(columns, roles.keys)
+    groups = {key: rows for key, rows in groups.items() if np.isfinite(steps[rows]).any()}
+    if roles.long:
+        return [_Part(key, rows) for key, rows in groups.items()]
+    return [part for key, rows in groups.items() for part in _apart(key, rows, steps, name, notes)]
+
+
+def _stands(column: Sequence[Any], values: np.ndarray | None, roles: Roles, parts: Sequence[_Part]) -> bool:
+    """Whether a column stands still within each run: then it is a setting, a learning rate perhaps, whatever else it
+    may be. A text that changes within a run (a date, a message) is none, nor is a number where each value has a row."""
+    if values is not None:
+        return not roles.long and all(len(set(values[part.rows].tolist())) == 1 for part in parts)
+    return all(len({str(column[i]) for i in part.rows if not is_empty(column[i])}) <= 1 for part in parts)
 
 
 def _long(
@@ -122,72 +166,46 @@ def _wide(
     columns: Mapping[str, Sequence[Any]], metrics: Mapping[str, np.ndarray], at: np.ndarray
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Metrics of the rows `at`, each in a column: which of these rows are not empty, and the values there."""
-    filled = {name: np.array([columns[name][i] not in (None, "") for i in at]) for name in metrics}
+    filled = {name: _filled(columns[name], metrics[name], at) for name in metrics}
     return {name: (there, metrics[name][at][there]) for name, there in filled.items() if there.any()}
 
 
-def _apart(
-    groups: Mapping[tuple[Any, ...], list[int]], steps: np.ndarray, name: str, notes: list[str]
-) -> list[tuple[tuple[Any, ...], list[int], str]]:
-    """Rows by runs, with a number that tells runs of one name apart. What begins again at its first step, and ended at
+def _filled(column: Sequence[Any], values: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Which cells of the rows `at` hold something: a number, or the word NaN."""
+    there = ~np.isnan(values[at])
+    there[~there] = [not is_empty(column[i]) for i in at[~there]]
+    return there
+
+
+def _apart(key: tuple[Any, ...], rows: list[int], steps: np.ndarray, name: str, notes: list[str]) -> list[_Part]:
+    """Rows of one name by runs, with a number that tells these apart. What begins again at its first step, and ended at
     the same step each time, is several runs under one name, as a cut name or a missing column makes them."""
-    found = []
-    for key, rows in groups.items():
-        of = steps[rows]
-        starts = [0, *(np.flatnonzero((of[1:] == of[0]) & (np.diff(of) < 0)) + 1)]
-        ends = [*(i - 1 for i in starts[1:]), len(of) - 1]
-        if len(starts) == 1 or len({float(of[i]) for i in ends}) > 1:
-            found.append((key, rows, ""))
-            continue
-        times = f"begins {len(starts)} times at step {of[0]:g} and ends each time at {of[-1]:g}"
-        notes.append(f"{name}: what has one run's name {times}; it is taken for {len(starts)} runs")
-        found += [
-            (key, rows[start : end + 1], f"#{i + 1}") for i, (start, end) in enumerate(zip(starts, ends, strict=True))
-        ]
-    return found
-
-
-def _since(seconds: np.ndarray) -> np.ndarray:
-    known = seconds[np.isfinite(seconds)]
-    return seconds - known[0] if known.size and known[0] > SINCE_1970 else seconds
+    stepped = [i for i in rows if np.isfinite(steps[i])]
+    of = steps[stepped]
+    starts = [0, *(np.flatnonzero((of[1:] == of[0]) & (np.diff(of) < 0)) + 1)]
+    ends = [*(i - 1 for i in starts[1:]), len(of) - 1]
+    if len(starts) == 1 or len({float(of[i]) for i in ends}) > 1:
+        return [_Part(key, rows)]
+    times = f"begins {len(starts)} times at step {of[0]:g} and ends each time at {of[-1]:g}"
+    notes.append(f"{name}: what has one run's name {times}; it is taken for {len(starts)} runs")
+    pairs = enumerate(zip(starts, ends, strict=True), 1)
+    return [_Part(key, stepped[start : end + 1], f"#{number}") for number, (start, end) in pairs]
 
 
 def _required(column: Sequence[Any], name: str, path: Path) -> np.ndarray:
-    found = _numbers(column)
+    found = numbers(column)
     if found is None:
-        bad = next((i for i, cell in enumerate(column) if _number(cell) is None and cell not in (None, "")), 0)
+        bad = next((i for i, cell in enumerate(column) if number(cell) is None and not is_empty(cell)), 0)
         raise InputError(f"{path}, row {bad + 1}: {name} = {column[bad]!r} is no number")
     return found
 
 
 def _nearly(columns: Mapping[str, Sequence[Any]], known: Container[str | None]) -> str:
-    """The first cell that is no number of a column whose first one is, in words."""
+    """The first cell that is no number of a column that has a digit in its first one, in words."""
     for name, column in columns.items():
-        cells = [(i, cell) for i, cell in enumerate(column) if cell not in (None, "")]
-        if name not in known and cells and _number(cells[0][1]) is not None:
-            i, bad = next((i, cell) for i, cell in cells if _number(cell) is None)
-            return f": {name!r} has {str(bad)[:40]!r} in row {i + 1}"
+        first = str(first_filled(column))
+        if name not in known and any(map(str.isdigit, first)):
+            i, bad = next((i, cell) for i, cell in enumerate(column) if not is_empty(cell) and number(cell) is None)
+            comma = "; write it without a comma" if "," in str(bad) else ""
+            return f": {name!r} has {str(bad)[:40]!r} in row {i + 1}{comma}"
     return ""
-
-
-def _numbers(column: Sequence[Any]) -> np.ndarray | None:
-    """A column as numbers, NaN where it is empty; None if it holds anything else, or nothing."""
-    try:
-        found = np.array([np.nan if cell is None or cell == "" else cell for cell in column], np.float64)
-    except (TypeError, ValueError, OverflowError):
-        each = [_number(cell) if cell not in (None, "") else np.nan for cell in column]
-        if any(value is None for value in each):
-            return None
-        found = np.array(each, np.float64)
-    return found if any(cell not in (None, "") for cell in column) else None
-
-
-def _number(cell: Any) -> float | None:
-    if isinstance(cell, str) and cell.strip().lower() in NUMBERS:
-        return NUMBERS[cell.strip().lower()]
-    try:
-        return float(cell)
-    except (TypeError, ValueError):
-        return None
-    except OverflowError:  # a whole number of hundreds of digits; as a text it would be infinite
-        return -np.inf if isinstance(cell, int) and cell < 0 else np.inf

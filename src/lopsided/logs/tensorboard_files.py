@@ -3,40 +3,66 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lopsided.core.errors import InputError
 from lopsided.logs.asked import Log, ReadArguments
-from lopsided.logs.run import Points
+from lopsided.logs.points import points_of
+
+PARTS = "events.out.tfevents.*"
+"""Names that TensorBoard's writers give. A run that is resumed goes on in a file of its own."""
 
 
 def read(path: Path, asked: ReadArguments, notes: list[str]) -> list[Log]:
-    """The scalars of one event file; of a folder with several, each is a part of one run."""
+    """The scalars of one run: of an event file, and of the others in its folder, which are parts of the same run."""
     try:
         module = importlib.import_module("tensorboard.backend.event_processing.event_accumulator")
     except ImportError:
         raise InputError(f"{path}: TensorBoard's event files take `pip install tensorboard`") from None
-    events = module.EventAccumulator(str(path), size_guidance={"scalars": 0, "tensors": 0})
-    events.Reload()
+    files = sorted(path.parent.glob(PARTS)) if path.match(PARTS) else [path]
+    parts = sorted((_scalars(module, file) for file in files), key=lambda part: part.begins)
+    if len(parts) > 1:
+        notes.append(f"{path.name}: one run with {len(parts)} event files, the later ones of which go on")
     metrics = {}
-    for tag in events.Tags()["scalars"]:
-        rows = events.Scalars(tag)
-        last = {row.step: row for row in rows}
-        kept = [last[step] for step in sorted(last)]
-        stamps = np.array([row.wall_time for row in kept])
-        begins = events.FirstEventTimestamp()
-        metrics[tag] = Points(np.array([row.step for row in kept], float), np.array([row.value for row in kept]),
-                              stamps - begins)  # fmt: skip
-    for tag in events.Tags()["tensors"]:  # what TensorFlow 2 and some loggers write
-        rows = events.Tensors(tag)
-        values = [np.asarray(_number(row.tensor_proto)) for row in rows]
-        if all(value.size == 1 for value in values):
-            metrics[tag] = Points(np.array([row.step for row in rows], float), np.array([float(v) for v in values]),
-                                  np.array([row.wall_time for row in rows]) - events.FirstEventTimestamp())  # fmt: skip
+    for tag in dict.fromkeys(tag for part in parts for tag in part.rows):
+        rows = np.concatenate([part.rows[tag] for part in parts if tag in part.rows])
+        steps, values, stamps = rows.T
+        metrics[tag] = points_of(steps, values, stamps - parts[0].begins, tag, path, notes)
     return [Log(path, path.parent.name, metrics, {})]
+
+
+def parts_once(paths: Sequence[Path]) -> list[Path]:
+    """The files without those that are further parts of a run of which one is there already."""
+    found: dict[Path, Path] = {}
+    for path in paths:
+        found.setdefault(path.parent / PARTS if path.match(PARTS) else path, path)
+    return list(found.values())
+
+
+class _Scalars(NamedTuple):
+    """What one event file says."""
+
+    begins: float
+    """When it was begun, in seconds since 1970."""
+    rows: dict[str, np.ndarray]
+    """By tag: (T, 3) steps, values and times, the last value of a step alone."""
+
+
+def _scalars(module: Any, file: Path) -> _Scalars:
+    events = module.EventAccumulator(str(file), size_guidance={"scalars": 0, "tensors": 0})
+    events.Reload()
+    rows = {tag: [(e.step, e.value, e.wall_time) for e in events.Scalars(tag)] for tag in events.Tags()["scalars"]}
+    for tag in events.Tags()["tensors"]:  # what TensorFlow 2 and some loggers write
+        found = [(e.step, np.asarray(_number(e.tensor_proto)), e.wall_time) for e in events.Tensors(tag)]
+        if all(value.size == 1 for _, value, _ in found):
+            rows[tag] = [(step, float(value.item()), at) for step, value, at in found]
+    kept = {tag: np.array(list({each[0]: each for each in sorted(of, key=lambda e: e[0])}.values()), float)
+            for tag, of in rows.items() if of}  # fmt: skip
+    return _Scalars(events.FirstEventTimestamp() if kept else np.inf, kept)
 
 
 def _number(proto: Any) -> Any:

@@ -48,5 +48,8 @@ def _known(value: Any) -> float | None:
 
 
 def arm_summaries(results: Results, recipe: Any) -> list[dict[str, Any]]:
-    """`arm_summary` of the arms that a recipe shows, in order."""
-    return [arm_summary(results[name], recipe.metric, recipe.goal) for name in recipe.listed(results)]
+    """`arm_summary` of the arms that a recipe shows, in order; those without what it is judged by (a theory's, in the
+    remembered run of somebody's own recipe) are left out."""
+    shown = (results[name] for name in recipe.listed(results))
+    having = (arm for arm in shown if (arm.spec.until.metric if arm.spec.until else recipe.metric) in arm.values)
+    return [arm_summary(arm, recipe.metric, recipe.goal) for arm in having]

@@ -15,9 +15,18 @@ LATE_EARLY: tuple[Between, Between] = ("after", "before")
 """The baseline as early as its evaluations allow, the candidate as late; and the other way round."""
 
 
-def bounded(found: Decision, ends: Sequence[Decision]) -> Decision:
-    """The decision that holds wherever between its evaluations each run got there: a verdict that both extremes give,
-    the larger p-value, and an interval that covers both intervals."""
+BENT: tuple[Between, Between] = ("bend", "bend")
+"""Another curve than the line, for both."""
+Places = tuple[tuple[tuple[Between, Between], ...], str]
+"""Where else between evaluations than on a line a decision has to hold, and that in words."""
+ANYWHERE: Places = (EARLY_LATE, LATE_EARLY), "wherever between evaluations"
+NOWHERE: Places = (), ""
+
+
+def bounded(found: Decision, ends: Sequence[Decision], where: str = ANYWHERE[1]) -> Decision:
+    """The decision that holds wherever between its evaluations each run got there, or with other curves between them
+    (`where`, in words): a verdict that all of `ends` give, too, the largest p-value, and an interval that covers all.
+    """
     same = len({each.verdict for each in (found, *ends)}) == 1
     p_values = [each.p_value for each in (found, *ends)]
     lows, highs = zip(*(each.interval for each in (found, *ends)), strict=True)
@@ -26,7 +35,7 @@ def bounded(found: Decision, ends: Sequence[Decision]) -> Decision:
         reason=found.reason if same else "grid",
         p_value=None if None in p_values else max(p for p in p_values if p is not None),
         interval=(None if None in lows else min(lows), None if None in highs else max(highs)),
-        method=f"{found.method}, wherever between evaluations",
+        method=f"{found.method}, {where}",
     )
 
 

@@ -10,10 +10,14 @@ import numpy as np
 from lopsided.core.rounding import reaches
 from lopsided.stats.times import Times
 
-Between = Literal["line", "before", "after"]
-"""Where between two evaluations a value is reached: on a straight line, or as early or as late as can be."""
+Between = Literal["line", "bend", "before", "after"]
+"""Where between two evaluations a value is reached: on a straight line, where the curve would be if it went on as it
+came to the first of them, or as early or as late as can be."""
 
 
+AFTER = 1 + 1e-6
+"""Factor by which a goal is reached after the last evaluation at which it was not, at the least: who is there at an
+evaluation at which the other side is not, was faster."""
 AT_ONCE = 1e-3
 """Share of a first evaluation that stands for "at once", after an evaluation at 0: a ratio of times needs a number."""
 
@@ -40,8 +44,8 @@ def crossings(
     straight line over the logarithm of the axis (over the axis itself from 0). A run that was there at its first
     evaluation has that one's time. `held`: instead, the first evaluation at which the value is there and still is at
     the next one, which is how lopsided's own runs are judged. `between`: "before" or "after" give the two evaluations
-    that the crossing is known to lie between, in place of a point between them. A run that did not get there is
-    censored: at its own end, or, if it diverged, at the end of the longest run.
+    that the crossing is known to lie between, in place of a point between them; "bend" another point. A run that did
+    not get there is censored: at its own end, or, if it diverged, at the end of the longest run.
     """
     end = max(float(track.axis[-1] if track.end is None else track.end) for track in tracks)
     time, censored, gap = np.empty(len(tracks)), np.ones(len(tracks), bool), np.full(len(tracks), np.nan)
@@ -56,8 +60,11 @@ def crossings(
             censored[i], gap[i] = False, track.axis[first] - (track.axis[first - 1] if first else 0.0)
             time[i] = track.axis[first]
             if first and not held and between != "after":
-                early = max(float(track.axis[first - 1]), AT_ONCE * float(track.axis[first]))
-                time[i] = early if between == "before" else _between(track, first, sign, at)
+                early = max(AFTER * float(track.axis[first - 1]), AT_ONCE * float(track.axis[first]))
+                if between == "line":
+                    time[i] = _between(track, first, sign, at)
+                else:
+                    time[i] = early if between == "before" else max(early, _onward(track, first, sign, at))
     return Times(time, censored, gap, interpolated=not held)
 
 
@@ -67,3 +74,21 @@ def _between(track: Track, first: int, sign: float, at: float) -> float:
     share = min(max((sign * at - before) / (after - before), 0.0), 1.0) if after > before else 1.0
     x0, x1 = float(track.axis[first - 1]), float(track.axis[first])
     return x0 * (x1 / x0) ** share if x0 > 0 else x0 + share * (x1 - x0)
+
+
+def _onward(track: Track, first: int, sign: float, at: float) -> float:
+    """Where the best value so far passes `at` if it goes on from the evaluation before `first` as it came there; at
+    `first` if that is later, or nobody knows how it came."""
+    slopes = slopes_at(track, first, sign)
+    if not slopes[0] > 0:
+        return float(track.axis[first])
+    missing = sign * at - float(np.max(sign * track.value[:first]))
+    return float(min(track.axis[first - 1] + missing / slopes[0], track.axis[first]))
+
+
+def slopes_at(track: Track, first: int, sign: float) -> np.ndarray:
+    """(3,) slopes of the best value so far: before the two evaluations of which `first` is the second one, between
+    them, and after them; 0 where there is no evaluation."""
+    best = np.maximum.accumulate(sign * track.value)
+    slopes = np.concatenate([[0.0, 0.0], np.diff(best) / np.diff(track.axis), [0.0]])
+    return slopes[first : first + 3]
