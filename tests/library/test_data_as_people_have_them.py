@@ -8,6 +8,7 @@ import pytest
 
 import lopsided as lop
 import lopsided.data as ld
+from lopsided.cli import main
 from lopsided.discovery import tables
 from lopsided.report.summary import arm_summaries
 from lopsided.study.checking import found_in
@@ -47,6 +48,20 @@ def test_a_missing_embedding_is_named_by_its_row(tmp_path):
     (tmp_path / "in.jsonl").write_text("\n".join(json.dumps({"e": e}) for e in ([1.0, 2.0], [3.0, 4.0], None)))
     with pytest.raises(lop.InputError, match="row 3 is no list of numbers"):
         tables.of_table(tmp_path / "in.jsonl", None, "e", 2, 0)
+
+
+def test_rows_of_another_length_are_said_to_be(tmp_path):
+    (tmp_path / "in.csv").write_text("text,b\na,1\nb,2,3\n")
+    with pytest.raises(lop.InputError, match="rows are of several lengths"):
+        tables.column(tmp_path / "in.csv", "text")
+
+
+def test_a_spec_has_no_scales(tmp_path, capsys):
+    (tmp_path / "spec.json").write_text("{}")
+    with pytest.raises(SystemExit) as refused:
+        main(["diff", str(tmp_path / "spec.json")])
+    assert refused.value.code == 2
+    assert "is a spec, which has no scales" in capsys.readouterr().err
 
 
 def test_names_know_what_is_among_them():

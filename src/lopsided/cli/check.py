@@ -243,6 +243,8 @@ def diff(recipe: str, *, scale: str = "laptop", as_json: Json = False) -> None:
     from lopsided.report.terminal import difference_table
     from lopsided.study.targets import find
 
+    if recipe.endswith(".json"):
+        raise InputError(f"diff: {recipe} is a spec, which has no scales; valid is the name of a recipe, or FILE.py")
     asked = find(recipe)
     if "paper" not in asked.scales:
         raise InputError(f"diff: {asked.name} has no scale 'paper'; it has {', '.join(asked.scales)}")

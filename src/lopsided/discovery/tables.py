@@ -59,7 +59,9 @@ def _in_parts(table: Path, name: str) -> Iterator[list[Any]]:
 
     with _opened(table) as rows:
         if name not in rows.columns:
-            if len(rows.columns) == 1 and set(rows.columns[0]) & set(",;\t"):
+            # So DuckDB names the columns of a CSV whose first line it takes for a row of another length.
+            unnamed = all(each == f"column{i}" for i, each in enumerate(rows.columns))
+            if unnamed or (len(rows.columns) == 1 and set(rows.columns[0]) & set(",;\t")):
                 raise InputError(
                     f"table {str(table)!r}: its rows are of several lengths; is it a CSV with a line of names, and as "
                     "many values in each row?"
