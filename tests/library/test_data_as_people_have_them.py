@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import lopsided as lop
@@ -44,6 +45,16 @@ def test_long_numbers_are_kept(tmp_path, ending):
     assert tables.column(out, "share") == [row["share"] for row in rows]
 
 
+def test_large_floats_stay_floats(tmp_path):
+    table, out = tmp_path / "in.jsonl", tmp_path / "out.parquet"
+    table.write_text("\n".join(f'{{"x": {x}, "kind": "{k}"}}' for x, k in (("1.5e20", "a"), ("2.5e21", "b"))))
+    tables.write(tables.of_columns(table, ["kind"]), table, out)
+    assert tables.column(out, "x") == [1.5e20, 2.5e21]
+    table.write_text("\n".join(f'{{"x": {10**38 + i}, "kind": "{"ab"[i]}"}}' for i in range(2)))
+    tables.write(tables.of_columns(table, ["kind"]), table, out)
+    assert tables.column(out, "x") == [1e38, 1e38]  # beyond what Parquet holds
+
+
 def test_a_missing_embedding_is_named_by_its_row(tmp_path):
     (tmp_path / "in.jsonl").write_text("\n".join(json.dumps({"e": e}) for e in ([1.0, 2.0], [3.0, 4.0], None)))
     with pytest.raises(lop.InputError, match="row 3 is no list of numbers"):
@@ -68,6 +79,8 @@ def test_names_know_what_is_among_them():
     groups = ld.Groups(["a", "b", 3, "a"])
     assert ("a" in groups.names, "c" in groups.names, 3 in groups.names) == (True, False, True)
     assert isinstance(groups.names, list)
+    with pytest.raises(TypeError):
+        [] in groups.names  # noqa: B015 - it is looked up by its hash, not by going through the list
     with pytest.raises(lop.InputError, match="no skill is named 'c'"):
         ld.Stream(groups, ld.Weights({"a": 1.0, "c": 1.0}), 10)
 
@@ -82,6 +95,11 @@ def test_a_rank_that_is_none_is_refused(rank, world):
         STREAM.batch(0, 96, rank, world)
     with pytest.raises(lop.InputError, match=r"rank|world"):
         ld.BatchSampler(STREAM, 96, rank, world)
+
+
+def test_whole_numbers_of_numpy_are_positions():
+    assert STREAM.state(np.array(3))["position"] == STREAM.position_of(STREAM.state(np.int64(3))) == 3
+    assert STREAM.batch(np.int32(1), np.array(96)).tolist() == STREAM.batch(1, 96).tolist()
 
 
 def test_the_last_rank_reads_its_part():

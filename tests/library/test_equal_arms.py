@@ -47,6 +47,29 @@ def test_evaluations_of_their_own_make_no_difference():
     assert {each.verdict for each in told} == {"inconclusive"}
 
 
+@pytest.mark.parametrize(("first", "apart"), [(150, 100), (140, 140)])
+def test_other_evaluations_make_no_difference_along_a_clock(first, apart):
+    g = np.random.default_rng(0)
+    grids = np.arange(100, 2101, 100), np.arange(first, 2101, apart)
+    pair = [sharp(name, grid, g, 0.002, 16)._replace(unit="seconds") for name, grid in zip("ab", grids, strict=True)]
+    assert lop.Comparison(*pair, "val_loss", small=False).faster(at=0.05).verdict == "inconclusive"
+
+
+def test_a_slower_side_has_the_same_evaluations_later():
+    g, grid = np.random.default_rng(0), np.arange(100, 2101, 100)
+    slow, fast = (
+        sharp(name, grid, g)._replace(unit="seconds", axis=grid * by) for name, by in (("slow", 1.5), ("fast", 1))
+    )
+    found = lop.Comparison(slow, fast, "val_loss", small=False).faster(at=0.05)
+    assert (found.verdict, found.effect) == ("holds", pytest.approx(1.5, rel=0.1))
+
+
+def test_an_evaluation_before_training_on_one_side_makes_no_difference():
+    g = np.random.default_rng(0)
+    both = [sharp(name, np.arange(first, 6001, 1500), g) for name, first in (("a", 1500), ("b", 0))]
+    assert lop.Comparison(*both, "val_loss", small=False).faster(at=0.05).verdict == "inconclusive"
+
+
 def test_the_same_evaluations_after_the_goal_are_enough():
     g, grid = np.random.default_rng(0), np.arange(100, 2101, 100)
     slow, fast = sharp("slow", grid, g), sharp("fast", np.append(50, grid), g)

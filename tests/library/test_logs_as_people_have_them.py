@@ -38,11 +38,17 @@ def test_a_row_without_a_step_is_no_divergence(tmp_path):
 
 
 def test_a_line_of_settings_before_the_first_step_is_kept(tmp_path):
-    rows = [{"optimizer": "muon"}, {"step": 1, "loss": 2.0}, {"step": 2, "loss": 1.0}, {"final": 1.0}]
-    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    (run,) = lop.read(tmp_path).all
-    assert run.config["optimizer"] == "muon"
-    assert run.metrics["loss"].value.tolist() == [2.0, 1.0]
+    for arm in ("base", "mine"):
+        first = {"arm": arm, "seed": 3, "lr": 0.1, "optimizer": "muon"}
+        rows = [first, {"step": 1, "loss": 2.0}, {"step": 2, "loss": 1.0}, {"final": 1.0}]
+        (tmp_path / f"{arm}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    runs = lop.read(tmp_path)
+    assert [(run.arm, run.seed, run.config["lr"], run.config["optimizer"]) for run in runs.all] == [
+        ("base", 3, 0.1, "muon"),
+        ("mine", 3, 0.1, "muon"),
+    ]
+    assert runs.all[0].metrics["loss"].value.tolist() == [2.0, 1.0]
+    assert "final" not in runs.all[0].config
 
 
 @pytest.mark.parametrize("order", [[4, 3, 2, 1, 0], [2, 0, 4, 1, 3]], ids=["newest first", "shuffled"])
@@ -65,9 +71,25 @@ def test_rows_that_were_written_twice_count_once(tmp_path):
     assert runs.all[0].metrics["loss"].step.tolist() == [0, 100]
 
 
+def test_runs_that_begin_with_one_value_are_not_one(tmp_path):
+    (tmp_path / "a.csv").write_text("step,acc\n0,0.1\n0,0.1\n1,0.2\n1,0.8\n")
+    with pytest.raises(lop.InputError, match="begins 2 times"):
+        lop.read(tmp_path)
+
+
+def test_a_long_table_has_empty_values_too(tmp_path):
+    rows = ["step,metric,value", "1,loss,3", "2,loss,2", "3,loss,None", "1,acc,0.1"]
+    (tmp_path / "a.csv").write_text("\n".join(rows))
+    (run,) = lop.read(tmp_path).all
+    assert run.metrics["loss"].value.tolist() == [3, 2]
+    assert run.metrics["acc"].value.tolist() == [0.1]
+
+
 @pytest.mark.parametrize(
     ("column", "found"),
     [
+        (["0,925", "0,125"], [0.925, 0.125]),
+        (["0.5", "91%"], None),
         (["63,592.7", "950.5"], [63592.7, 950.5]),
         (["3,25", "4,168"], [3.25, 4.168]),
         (["91.5%", "92 %"], [91.5, 92]),
@@ -102,6 +124,17 @@ def test_lists_in_cells_are_no_metrics(tmp_path):
 def test_dates_are_seconds(tmp_path):
     runs = arms(tmp_path, lambda x: ["1,3,2026-11-30T12:00:00Z", f"2,{x},2026-11-30T12:01:30Z"], "step,loss,timestamp")
     assert runs.all[0].metrics["loss"].seconds.tolist() == [0, 90]
+
+
+def test_times_of_rows_in_another_order_begin_at_0(tmp_path):
+    lines = [f"{s},{4 - s},2026-11-30T12:0{s}:00" for s in (3, 2, 1)]
+    (tmp_path / "a.csv").write_text("\n".join(["step,loss,timestamp", *lines]))
+    assert lop.read(tmp_path).all[0].metrics["loss"].seconds.tolist() == [0, 60, 120]
+
+
+def test_an_empty_clock_hides_no_other(tmp_path):
+    (tmp_path / "a.csv").write_text("step,loss,time,timestamp\n1,2,,10\n2,1,,20\n")
+    assert lop.read(tmp_path).all[0].metrics["loss"].seconds.tolist() == [10, 20]
 
 
 def test_a_clock_that_cannot_be_read_is_none_unless_it_was_asked_for(tmp_path):
@@ -141,6 +174,14 @@ def test_packed_files_and_linked_folders_are_read(tmp_path):
         lop.read(logs)
 
 
+def test_a_folder_has_its_own_name_and_not_that_of_a_link_to_it(tmp_path):
+    (tmp_path / "mine").mkdir()
+    for seed in range(2):
+        (tmp_path / "mine" / f"seed_{seed}.csv").write_text("step,loss\n1,2\n2,1\n")
+    (tmp_path / "latest").symlink_to(tmp_path / "mine")
+    assert list(lop.read(tmp_path, arm="{arm}/seed_{seed}.csv").arms) == ["mine"]
+
+
 def test_a_link_to_nothing_is_no_file(tmp_path):
     (tmp_path / "gone.csv").symlink_to(tmp_path / "nowhere")
     with pytest.raises(lop.InputError, match=r"gone\.csv: no such file"):
@@ -160,15 +201,16 @@ def test_a_table_of_results_needs_no_steps(tmp_path):
 @pytest.mark.parametrize("step", ["Step", "tokens"])
 def test_arms_of_an_exported_chart_are_in_its_runs_names(tmp_path, step):
     head = [step, *(f"{arm}-seed{seed} - loss" for arm in ("base", "mine") for seed in range(2))]
-    (tmp_path / "chart.csv").write_text("\n".join([",".join(head), "1,4,4,4,4", "2,2,2.1,1,1.1"]))
+    (tmp_path / "export-2026.csv").write_text("\n".join([",".join(head), "1,4,4,4,4", "2,2,2.1,1,1.1"]))
     runs = lop.read(tmp_path, arm="{arm}-seed{seed}", step=step)
     assert {arm: [run.seed for run in of] for arm, of in runs.arms.items()} == {"base": [0, 1], "mine": [0, 1]}
 
 
-def test_event_files_of_one_folder_are_one_run(tmp_path, monkeypatch):
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_event_files_of_one_folder_are_one_run_if_they_go_on(tmp_path, monkeypatch, goes_on):
     """A run that is resumed goes on in a file of its own."""
     parts = {"events.out.tfevents.1.a": (10.0, [(0, 4.0), (1, 3.0), (2, 9.0)]),
-             "events.out.tfevents.2.a": (90.0, [(2, 2.0), (3, 1.0)])}  # fmt: skip
+             "events.out.tfevents.2.a": (90.0, [(2, 2.0), (3, 1.0)] if goes_on else [(0, 5.0)])}  # fmt: skip
 
     class Accumulator:
         def __init__(self, path, **_):
@@ -191,6 +233,10 @@ def test_event_files_of_one_folder_are_one_run(tmp_path, monkeypatch):
     monkeypatch.setattr(tensorboard_files.importlib, "import_module", lambda name: sys.modules[name])
     for name in parts:
         (tmp_path / name).write_text("")
-    (run,) = lop.read(tmp_path).all
+    runs = lop.read(tmp_path).all
+    if not goes_on:
+        assert [run.metrics["loss"].value.tolist() for run in runs] == [[4.0, 3.0, 9.0], [5.0]]
+        return
+    (run,) = runs
     assert run.metrics["loss"].value.tolist() == [4.0, 3.0, 2.0, 1.0]
     assert run.metrics["loss"].seconds.tolist() == [0, 1, 82, 83]

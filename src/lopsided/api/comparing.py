@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from lopsided.api.curves import Curves, Ends, Ragged, direction_of, matched, ragged, require_told, values_of
 from lopsided.api.ends import REMEDY, at_one_end, copies, cut_short, of_uneven_ends, same_runs, uneven
-from lopsided.api.evaluated import evaluated_alike, off_the_line
+from lopsided.api.evaluated import as_early, by_number, evaluated_alike, off_the_line
 from lopsided.api.few_runs import runs_that_decide, spreads_apart
 from lopsided.api.reaching import reaches
 from lopsided.api.scales import require_above, require_one_scale, require_scale
@@ -171,10 +171,8 @@ class Comparison:
         return found
 
     def _crossed(self, at: float, between: tuple[Between, Between]) -> tuple[Times, Times]:
-        one, two = (
-            crossings(tracks, at, self.falling, self.held, where)
-            for tracks, where in zip(self._alike[0], between, strict=True)
-        )
+        sides = zip(self._alike[0], between, strict=True)
+        one, two = (crossings(tracks, at, self.falling, self.held, where) for tracks, where in sides)
         return one, two
 
     def finals(self) -> list[np.ndarray]:
@@ -198,7 +196,8 @@ class Comparison:
         found = test(times)
         ends, where = self._also(times, found, factor, at)
         if ends:
-            found = bounded(found, [test(self._crossed(at, each)) for each in ends], where)
+            late = self._crossed(at, ("after", "after"))
+            found = bounded(found, [test(as_early(self._crossed(at, each), late, each)) for each in ends], where)
         unit = f"{found.unit}, {self.baseline.name} / {self.candidate.name}"
         known = not any(each.censored.any() for each in times)
         logs = [np.log(each.time) for each in times] if known else ()
@@ -213,7 +212,7 @@ class Comparison:
             return NOWHERE
         if found.coarseness > BETWEEN and (factor or unlike(*times)):
             return ANYWHERE
-        if self.baseline.in_time:  # a slower side has the same evaluations at other seconds
+        if self.baseline.in_time and by_number(*self._alike[0]):
             return NOWHERE
         return off_the_line(self._alike[0], at, self.falling, lambda between: self._crossed(at, between))
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from lopsided.api.curves import Ragged
 from lopsided.core.rounding import reaches
-from lopsided.stats.bounded import ANYWHERE, BENT, NOWHERE, Places
-from lopsided.stats.crossing import AFTER, Between, Track, slopes_at
+from lopsided.stats.bounded import AFTER, ANYWHERE, BENT, NOWHERE, Places
+from lopsided.stats.crossing import AT_ONCE, Between, Track, slopes_at
 from lopsided.stats.thinned import ALIKE, thinned, times_as_often
 from lopsided.stats.times import Times
 
@@ -47,6 +47,20 @@ def off_the_line(
     return (BENT,), "on a line between evaluations and on a bend"
 
 
+def as_early(
+    times: tuple[Times, Times], late: tuple[Times, Times], between: tuple[Between, Between]
+) -> tuple[Times, Times]:
+    """Times of two sides; of one that is taken as early as its evaluations allow, just after the last one at which a
+    run was not there, and at once for a run that was there at its first (its time is that of `late`, the latest)."""
+    one, two = (
+        own._replace(time=own.time * np.where(~own.censored & (own.time >= latest.time), AT_ONCE, AFTER))
+        if where == "before"
+        else own
+        for own, latest, where in zip(times, late, between, strict=True)
+    )
+    return one, two
+
+
 def elsewhere(
     tracks: tuple[Sequence[Track], Sequence[Track]], early: tuple[Times, Times], late: tuple[Times, Times]
 ) -> bool:
@@ -61,7 +75,9 @@ def elsewhere(
     first, last = ([each.time[~each.censored] for each in pair] for pair in (early, late))
     if not all(each.size for each in first):
         return False
-    low, high = float(np.concatenate(first).min()) / AFTER, float(np.concatenate(last).max())
+    low, high = float(np.concatenate(first).min()) / AFTER**2, float(np.concatenate(last).max())
+    if any((a >= b).any() for a, b in zip(first, last, strict=True)):  # there at the first evaluation, perhaps before
+        low = 0.0
     one, two = (_places(side, low, high) for side in tracks)
     if one is None or two is None:
         often = times_as_often(*tracks)
@@ -109,6 +125,19 @@ def _places(tracks: Sequence[Track], low: float, high: float) -> np.ndarray | No
         if not np.array_equal(own, every[every <= track.axis[-1]]):
             return None
     return every
+
+
+def by_number(one: Sequence[Track], two: Sequence[Track]) -> bool:
+    """Whether evaluations of two sides along a clock belong together by their number: a side that is slower has the
+    same ones at other seconds, at about the same shares of its run."""
+    first, second = (sorted(side, key=lambda track: len(track.axis))[len(side) // 2].axis for side in (one, two))
+    if len(first) != len(second) or len(first) < 2:
+        return False
+    return bool(np.abs(first / first[-1] - second / second[-1]).max() <= NEAR / (len(first) - 1))
+
+
+NEAR = 0.25
+"""Share of the distance of evaluations up to which two places are one. Not varied."""
 
 
 def _alike_by_number(baseline: Ragged, candidate: Ragged) -> tuple[tuple[Sequence[Track], Sequence[Track]], str]:

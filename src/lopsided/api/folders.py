@@ -11,6 +11,7 @@ import numpy as np
 
 from lopsided.core.errors import InputError
 from lopsided.logs.asked import Log
+from lopsided.stats.times import falls_by_name
 
 NUMBERED = re.compile(r"(seed|run|rep|trial|s)?[-_ ]?\d+", re.I)
 """Names of folders that number runs."""
@@ -23,7 +24,7 @@ def settings_alone(logs: Sequence[Log]) -> list[Log]:
     too, where a run is stuck or was evaluated once; but it moves within another run, or is different in each.
     """
     columns = {name for log in logs for name in log.config if name in log.metrics}
-    moving = {name for name in columns if any(_moves(log, name) for log in logs)}
+    moving = {name for name in columns if falls_by_name(name) is not None or any(_moves(log, name) for log in logs)}
     moving |= {name for name in columns - moving if _own_in_each(logs, name)}
     return [log._replace(config={k: v for k, v in log.config.items() if k not in moving}) for log in logs]
 

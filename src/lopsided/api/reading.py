@@ -6,8 +6,10 @@ import glob as globbing
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ from lopsided.logs.run import Run
 Reader = Callable[[Path, ReadArguments, list[str]], list[Log]]
 NAMES: Mapping[str, Reader] = {
     "trainer_state.json": json_files.read_trainer,
-    "*tfevents*": tensorboard_files.read,
+    "*tfevents*": lambda path, asked, notes: tensorboard_files.read([path], notes),
     "*.csv": csv_files.read,
     "*.tsv": csv_files.read,
     "*.csv.gz": csv_files.read,
@@ -77,7 +79,8 @@ def read(
     """
     asked = ReadArguments(arm, seed, run, step, seconds, task, pattern)
     notes: list[str] = []
-    logs = [log for path in _files(paths, pattern is not None) for log in _read(path, asked, notes)]
+    files = tensorboard_files.together(_files(paths, pattern is not None))
+    logs = [log for path, parts in files.items() for log in _read(path, parts, asked, notes)]
     if not logs:
         raise InputError(f"{paths}: holds no log that can be read")
     _require_one_unit(logs)
@@ -86,7 +89,8 @@ def read(
     return replace(named(runs, [*said, *_together(notes)], settings), ends=ends, falling=falling)
 
 
-def _read(path: Path, asked: ReadArguments, notes: list[str]) -> list[Log]:
+def _read(path: Path, parts: Sequence[Path], asked: ReadArguments, notes: list[str]) -> list[Log]:
+    """The runs of a file; of event files, of all `parts` that lie in its folder."""
     if path.is_dir():
         return mlflow_files.read(path, asked, notes)
     if asked.pattern is not None:
@@ -95,7 +99,7 @@ def _read(path: Path, asked: ReadArguments, notes: list[str]) -> list[Log]:
     if reader is None:
         raise InputError(f"{path}: valid are {', '.join(NAMES)}, a folder of MLflow's, or text with pattern=")
     try:
-        return reader(path, asked, notes)
+        return tensorboard_files.read(parts, notes) if len(parts) > 1 else reader(path, asked, notes)
     except (OSError, EOFError, zlib.error) as error:  # the last two: of a packed file that is cut off or damaged
         raise InputError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
 
@@ -107,7 +111,7 @@ def _files(paths: str | Path | Iterable[str | Path], text: bool) -> list[Path]:
     for each in given:
         at = Path(each)
         if at.is_dir():
-            inside = [path for path in _below(at) if any(map(path.match, TEXT))] if text else _inside(at)
+            inside = _texts(at) if text else _inside(at)
             if not inside and text:
                 raise InputError(f"{at}: holds no {', '.join(TEXT)}; name its files by a pattern, {str(at / '*')!r}")
             if not inside:
@@ -124,33 +128,39 @@ def _files(paths: str | Path | Iterable[str | Path], text: bool) -> list[Path]:
                 raise InputError(f"{each}: no such file, and no file fits it as a pattern")
             found += there
     latest = _latest_states(found)
-    kept = [path for path in dict.fromkeys(found) if path.name != "trainer_state.json" or path in latest]
-    return tensorboard_files.parts_once(kept)
+    return [path for path in dict.fromkeys(found) if path.name != "trainer_state.json" or path in latest]
 
 
 TEXT = ("*.log", "*.txt", "*.out", "*.err")
 """Files of a folder that are read as text with `pattern=`."""
 
 
+def _texts(folder: Path) -> list[Path]:
+    return [path for path in _below(folder) if any(map(path.match, TEXT)) and path.is_file()]
+
+
 def _inside(folder: Path) -> list[Path]:
     """What a folder holds that a reader takes; inside MLflow's runs nothing else is looked at."""
     every = _below(folder)
     runs = [path.parent for path in every if path.name == "meta.yaml" and mlflow_files.is_run(path.parent)]
-    files = [path for kind in NAMES for path in every if path.match(kind)]
+    files = [path for kind in NAMES for path in every if fnmatch(path.name, kind) and path.is_file()]
     return [*runs, *(path for path in files if not any(path.is_relative_to(run) for run in runs))]
 
 
 def _below(folder: Path) -> list[Path]:
-    """All files of a folder, also behind links to other folders, each folder once."""
-    seen, found = set[str](), []
-    for at, folders, names in os.walk(folder, followlinks=True):
-        real = os.path.realpath(at)
-        if real in seen:  # a link to a folder above, or a second way to one
-            folders.clear()
-            continue
-        seen.add(real)
-        found += [Path(at, name) for name in names]
-    return sorted(path for path in found if path.is_file())
+    """All files of a folder, also behind links to other folders. Each folder comes once, under its own name if it has
+    one here: links (`latest`) are followed last."""
+    seen, found, roots = set[str](), list[Path](), [str(folder)]
+    for root in roots:
+        for at, folders, names in os.walk(root):
+            real = os.path.realpath(at)
+            if real in seen:
+                folders.clear()
+                continue
+            seen.add(real)
+            found += [Path(at, name) for name in names]
+            roots += [link for name in folders if os.path.islink(link := os.path.join(at, name))]
+    return sorted(found)
 
 
 def _latest_states(paths: list[Path]) -> set[Path]:
@@ -195,9 +205,9 @@ def _placed(logs: list[Log], asked: ReadArguments) -> tuple[list[Run], list[str]
     folders = folders_of(logs, bool(by_config)) if left else {}
     if folders and by_config:  # numbers that stay within each run are the weaker sign: `pooled` says so
         by_config = [key for key in by_config if not any(key in log.metrics for log in logs)]
-    runs, how = [], ""
+    runs, how, many = [], "", Counter(log.path for log in logs)
     for log in logs:
-        parts = _parts(log, template) if template else {}
+        parts = _parts(log, template, many[log.path] > 1) if template else {}
         seed = place(asked.seed, log, parts, "seed")
         if seed is None and asked.seed is None:
             seed = _named(log.config, SEEDS)
@@ -221,15 +231,15 @@ def _placed(logs: list[Log], asked: ReadArguments) -> tuple[list[Run], list[str]
     return runs, [f"arms by {way}, seeds by {seeds}"], settings
 
 
-def _parts(log: Log, template: str) -> dict[str, str]:
-    """The named parts of a log's path, or of its run's name where one file holds many runs."""
+def _parts(log: Log, template: str, many: bool) -> dict[str, str]:
+    """The named parts of a log's path; where one file holds many runs, rather of the run's name."""
     name = next((str(log.config[key]) for key in RUNS if key in log.config), None)
-    try:
-        return parts_of(log.path, template)
-    except InputError:
-        if name is None:
-            raise
-    return parts_of(Path(name), template)
+    if many and name is not None:
+        try:
+            return parts_of(Path(name), template)
+        except InputError:
+            pass
+    return parts_of(log.path, template)
 
 
 def _named(config: Mapping[str, Any], names: Iterable[str]) -> Any:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import operator
 from collections.abc import Iterable, Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import ClassVar
 
 LONG = 300
@@ -57,8 +58,12 @@ def require_numbers(**values: object) -> None:
 def require_whole(**values: object) -> None:
     """Raise `InputError` for the first value that is no whole number."""
     for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, Integral):
-            raise InputError(f"{name} = {value!r}: a whole number")
+        try:
+            if isinstance(value, bool):
+                raise TypeError
+            operator.index(value)  # type: ignore[arg-type]
+        except TypeError:
+            raise InputError(f"{name} = {value!r}: a whole number") from None
 
 
 def unknown(what: str, name: object, valid: Iterable[str]) -> InputError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -51,9 +52,13 @@ def _array(value: Any) -> np.ndarray:
 
 def whole(position: Any, total: int) -> int:
     """A position, from 0 to `total`. Raises `InputError` for anything else."""
-    if isinstance(position, bool) or not isinstance(position, (int, np.integer)) or not 0 <= position <= total:
+    try:
+        found = -1 if isinstance(position, bool) else operator.index(position)
+    except TypeError:
+        found = -1
+    if not 0 <= found <= total:
         raise InputError(f"position {position!r}: a whole number from 0 to {total:,}")
-    return int(position)
+    return found
 
 
 def require_part(step: Any, batch: Any, rank: Any, world: Any) -> None:

@@ -22,9 +22,12 @@ def _json(duckdb: Any, path: str) -> Any:
     quoted = {name: '"' + name.replace('"', '""') + '"' for name in floats}
     asked = ", ".join(f"max(abs({q})) BETWEEN 2.0^64 AND 1e38 AND bool_and({q} = trunc({q}))" for q in quoted.values())
     large = rows.aggregate(asked).fetchall()[0] if floats else ()
-    whole = {name for name, is_whole in zip(floats, large, strict=True) if is_whole}
-    if not whole:
+    perhaps = [name for name, is_whole in zip(floats, large, strict=True) if is_whole]
+    if not perhaps:
         return rows
+    texts = duckdb.read_json(path, columns=dict.fromkeys(perhaps, "VARCHAR"))
+    digits = ", ".join(f"bool_and(regexp_full_match({quoted[name]}, '-?[0-9]+'))" for name in perhaps)
+    whole = {name for name, is_whole in zip(perhaps, texts.aggregate(digits).fetchall()[0], strict=True) if is_whole}
     kinds = {n: "HUGEINT" if n in whole else str(kind) for n, kind in zip(rows.columns, rows.types, strict=True)}
     return duckdb.read_json(path, columns=kinds)
 
@@ -63,8 +66,8 @@ def _in_parts(table: Path, name: str) -> Iterator[list[Any]]:
             unnamed = all(each == f"column{i}" for i, each in enumerate(rows.columns))
             if unnamed or (len(rows.columns) == 1 and set(rows.columns[0]) & set(",;\t")):
                 raise InputError(
-                    f"table {str(table)!r}: its rows are of several lengths; is it a CSV with a line of names, and as "
-                    "many values in each row?"
+                    f"table {str(table)!r}: has no line of names, or its rows are of several lengths; is it a CSV with "
+                    f"names first, and as many values in each row? (Columns now: {', '.join(rows.columns)})"
                 )
             raise unknown("column", name, rows.columns)
         sql = rows.select(duckdb.ColumnExpression(name)).sql_query()
@@ -144,6 +147,8 @@ def write(found: Discovered, table: Path, path: Path) -> str:
         kinds = zip(rows.columns, rows.types, strict=True)
         # Parquet has no whole numbers of 128 bits, and DuckDB makes floats of them.
         wide = [n.replace('"', '""') for n, kind in kinds if path.suffix == ".parquet" and str(kind) == "HUGEINT"]
+        sizes = rows.aggregate(", ".join(f'max(abs("{n}"::DOUBLE))' for n in wide)).fetchall()[0] if wide else ()
+        wide = [n for n, most in zip(wide, sizes, strict=True) if most is not None and most < 1e38]
         exact = ", ".join(f'CAST("{n}" AS DECIMAL(38, 0)) AS "{n}"' for n in wide)
         kept = f"* REPLACE ({exact})" if wide else "*"
         joined = duckdb.sql(f"SELECT {kept} FROM rows POSITIONAL JOIN labels")

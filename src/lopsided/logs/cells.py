@@ -11,7 +11,7 @@ import numpy as np
 NUMBERS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf, "infinity": np.inf, "-infinity": -np.inf}
 EMPTY = frozenset({"", "na", "n/a", "<na>", "none", "null"})
 """Words of cells that hold nothing. NaN is no such word: it is a value."""
-GROUPED = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?")
+GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 """63,592.7: groups of thousands."""
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
 
@@ -55,8 +55,12 @@ def number(cell: Any) -> float | None:
 def _as_written(column: Sequence[Any]) -> np.ndarray | None:
     """A column of texts as numbers, where it can be told how they are written: 63,592.7 or 3,25 or 91.5 %. None where
     it cannot: 3,250 may be either."""
-    texts = [cell.strip().removesuffix("%").strip() if isinstance(cell, str) else str(cell) for cell in column]
-    filled = [text for cell, text in zip(column, texts, strict=True) if not is_empty(cell)]
+    written = [cell.strip() if isinstance(cell, str) else str(cell) for cell in column]
+    texts = [text.removesuffix("%").strip() for text in written]
+    there = [i for i, cell in enumerate(column) if not is_empty(cell)]
+    if len({written[i].endswith("%") for i in there}) > 1:  # 0.5 and 91 % are of two kinds
+        return None
+    filled = [texts[i] for i in there]
     commas = [text for text in filled if "," in text]
     if not all(number(text) is not None for text in filled if "," not in text):
         return None

@@ -38,9 +38,9 @@ def clock_of(columns: Mapping[str, Sequence[Any]], asked: str | None, path: Path
 
 
 def since(seconds: np.ndarray) -> np.ndarray:
-    """Seconds of one run, counted from its first ones where these are a date."""
+    """Seconds of one run, counted from its earliest where these are dates."""
     known = seconds[np.isfinite(seconds)]
-    return seconds - known[0] if known.size and known[0] > SINCE_1970 else seconds
+    return seconds - known.min() if known.size and known.min() > SINCE_1970 else seconds
 
 
 def _seconds(column: Sequence[Any]) -> np.ndarray | None:
@@ -48,9 +48,10 @@ def _seconds(column: Sequence[Any]) -> np.ndarray | None:
     if found is not None:
         return found
     try:
-        return np.array([np.nan if is_empty(cell) else _of_date(cell) for cell in column])
+        dates = np.array([np.nan if is_empty(cell) else _of_date(cell) for cell in column])
     except (TypeError, ValueError):
         return None
+    return dates if np.isfinite(dates).any() else None
 
 
 def _of_date(text: str) -> float:

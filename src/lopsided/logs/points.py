@@ -18,9 +18,8 @@ counter began again."""
 def points_of(steps: Any, values: Any, seconds: Any, metric: str, path: Path, notes: list[str]) -> Points:
     """With rising steps. A log that was resumed goes back: what it had from there on was of the attempt before, and is
     dropped. Raises `InputError` where the first step comes again: then these are several runs."""
-    if len(steps) > 1 and steps[0] == steps[1]:  # perhaps every row was written twice
-        again = np.append(False, (np.diff(steps) == 0) & (np.diff(values) == 0))
-        steps, values, seconds = steps[~again], values[~again], None if seconds is None else seconds[~again]
+    if _twice(steps) and _twice(values):
+        steps, values, seconds = steps[::2], values[::2], None if seconds is None else seconds[::2]
     if _unordered(steps):
         order = np.argsort(steps)
         notes.append(f"{path.name}: {metric} is not in the order of its steps: sorted")
@@ -51,6 +50,11 @@ def points_of(steps: Any, values: Any, seconds: Any, metric: str, path: Path, no
 
 OFTEN = 4
 """Steps forward to one back. A run that is resumed again and again still goes on for some evaluations each time."""
+
+
+def _twice(column: np.ndarray) -> bool:
+    """Whether every row comes twice, one after the other."""
+    return len(column) > 0 and np.array_equal(column[::2], column[1::2], equal_nan=True)
 
 
 def _unordered(steps: np.ndarray) -> bool:

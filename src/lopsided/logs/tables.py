@@ -45,7 +45,7 @@ class _Part(NamedTuple):
 
     key: tuple[Any, ...]
     """What tells it from others: its cells of `Roles.keys`."""
-    rows: list[int]
+    rows: np.ndarray
     number: str = ""
     """Tells it from others of the same key."""
 
@@ -62,16 +62,18 @@ def logs_of(
     clock = clock_of(columns, asked.seconds, path)
     roles = _roles(path, list(columns), asked, clock)
     notes.append(roles.said(path.name))
-    metrics = _metrics(columns, roles)
     steps = _steps(columns, roles, path, notes)
+    columns = _with_settings(columns, steps)
+    metrics = _metrics(columns, roles)
     parts = _parts(columns, roles, steps, path.name, notes)
     settings = [n for n in columns if n not in roles.all and _stands(columns[n], metrics.get(n), roles, parts)]
+    long = _long(columns, roles.long, path) if roles.long else None
     found = []
     for part in parts:
         own = {n: value for n in settings if (value := first_filled([columns[n][i] for i in part.rows])) is not None}
-        at = np.array([i for i in part.rows if np.isfinite(steps[i])])
+        at = part.rows[np.isfinite(steps[part.rows])]
         when = None if clock is None else since(clock.seconds[at])
-        values = _long(columns, roles.long, at, path) if roles.long else _wide(columns, metrics, at)
+        values = _wide(columns, metrics, at) if long is None else long.of(at)
         curves = {
             name: points_of(steps[at][there], value, None if when is None else when[there], name, path, notes)
             for name, (there, value) in values.items()
@@ -126,6 +128,21 @@ def _steps(columns: Mapping[str, Sequence[Any]], roles: Roles, path: Path, notes
     return steps
 
 
+def _with_settings(columns: Mapping[str, Sequence[Any]], steps: np.ndarray) -> Mapping[str, Sequence[Any]]:
+    """The table with what rows before the first step say, and no row with a step: settings of the run, which a logger
+    wrote first."""
+    first = int(np.argmax(np.isfinite(steps)))
+    if not first:
+        return columns
+    later = [i for i in range(first, len(steps)) if np.isfinite(steps[i])]
+    found = dict(columns)
+    for name, column in columns.items():
+        said = {str(cell): cell for cell in column[:first] if not is_empty(cell)}
+        if len(said) == 1 and all(is_empty(column[i]) for i in later):
+            found[name] = list(said.values()) * len(column)
+    return found
+
+
 def _groups(columns: Mapping[str, Sequence[Any]], keys: Sequence[str]) -> dict[tuple[Any, ...], list[int]]:
     """Rows by what tells runs apart."""
     told = [[str(cell) if isinstance(cell, list | dict) else cell for cell in columns[key]] for key in keys]
@@ -139,11 +156,11 @@ def _parts(
     columns: Mapping[str, Sequence[Any]], roles: Roles, steps: np.ndarray, name: str, notes: list[str]
 ) -> list[_Part]:
     """The rows of each run that has an evaluation."""
-    groups = _groups(columns, roles.keys)
-    groups = {key: rows for key, rows in groups.items() if np.isfinite(steps[rows]).any()}
+    groups = [(key, np.array(rows)) for key, rows in _groups(columns, roles.keys).items()]
+    groups = [(key, rows) for key, rows in groups if np.isfinite(steps[rows]).any()]
     if roles.long:
-        return [_Part(key, rows) for key, rows in groups.items()]
-    return [part for key, rows in groups.items() for part in _apart(key, rows, steps, name, notes)]
+        return [_Part(key, rows) for key, rows in groups]
+    return [part for key, rows in groups for part in _apart(key, rows, steps, name, notes)]
 
 
 def _stands(column: Sequence[Any], values: np.ndarray | None, roles: Roles, parts: Sequence[_Part]) -> bool:
@@ -154,12 +171,29 @@ def _stands(column: Sequence[Any], values: np.ndarray | None, roles: Roles, part
     return all(len({str(column[i]) for i in part.rows if not is_empty(column[i])}) <= 1 for part in parts)
 
 
-def _long(
-    columns: Mapping[str, Sequence[Any]], long: tuple[str, str], at: np.ndarray, path: Path
-) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Metrics of the rows `at`, each value in a row: which of these rows a metric has, and its values."""
-    kinds, values = np.array(columns[long[0]], object)[at], _required(columns[long[1]], long[1], path)[at]
-    return {str(kind): (kinds == kind, values[kinds == kind]) for kind in dict.fromkeys(kinds)}
+class _Long(NamedTuple):
+    """A table where each value has a row."""
+
+    kinds: np.ndarray
+    """(rows,) the metric of each row."""
+    values: np.ndarray
+    filled: np.ndarray
+    """(rows,) whether there is a value, or the word NaN."""
+
+    def of(self, at: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Metrics of the rows `at`: which of these rows a metric has, and its values."""
+        kinds, found = self.kinds[at], {}
+        for kind in dict.fromkeys(kinds):
+            there = (kinds == kind) & self.filled[at]
+            if there.any():
+                found[str(kind)] = there, self.values[at][there]
+        return found
+
+
+def _long(columns: Mapping[str, Sequence[Any]], long: tuple[str, str], path: Path) -> _Long:
+    values = _required(columns[long[1]], long[1], path)
+    filled = _filled(columns[long[1]], values, np.arange(len(values)))
+    return _Long(np.array(columns[long[0]], object), values, filled)
 
 
 def _wide(
@@ -177,10 +211,10 @@ def _filled(column: Sequence[Any], values: np.ndarray, at: np.ndarray) -> np.nda
     return there
 
 
-def _apart(key: tuple[Any, ...], rows: list[int], steps: np.ndarray, name: str, notes: list[str]) -> list[_Part]:
+def _apart(key: tuple[Any, ...], rows: np.ndarray, steps: np.ndarray, name: str, notes: list[str]) -> list[_Part]:
     """Rows of one name by runs, with a number that tells these apart. What begins again at its first step, and ended at
     the same step each time, is several runs under one name, as a cut name or a missing column makes them."""
-    stepped = [i for i in rows if np.isfinite(steps[i])]
+    stepped = rows[np.isfinite(steps[rows])]
     of = steps[stepped]
     starts = [0, *(np.flatnonzero((of[1:] == of[0]) & (np.diff(of) < 0)) + 1)]
     ends = [*(i - 1 for i in starts[1:]), len(of) - 1]
@@ -205,7 +239,10 @@ def _nearly(columns: Mapping[str, Sequence[Any]], known: Container[str | None]) 
     for name, column in columns.items():
         first = str(first_filled(column))
         if name not in known and any(map(str.isdigit, first)):
-            i, bad = next((i, cell) for i, cell in enumerate(column) if not is_empty(cell) and number(cell) is None)
+            bads = ((i, cell) for i, cell in enumerate(column) if not is_empty(cell) and number(cell) is None)
+            i, bad = next(bads, (-1, ""))
+            if i < 0:  # a counter, for example, which is no metric
+                continue
             comma = "; write it without a comma" if "," in str(bad) else ""
             return f": {name!r} has {str(bad)[:40]!r} in row {i + 1}{comma}"
     return ""

@@ -15,6 +15,9 @@ LATE_EARLY: tuple[Between, Between] = ("after", "before")
 """The baseline as early as its evaluations allow, the candidate as late; and the other way round."""
 
 
+AFTER = 1 + 1e-6
+"""Factor by which a goal is reached after the last evaluation at which it was not, at the least: who is there at an
+evaluation at which the other side is not, was faster."""
 BENT: tuple[Between, Between] = ("bend", "bend")
 """Another curve than the line, for both."""
 Places = tuple[tuple[tuple[Between, Between], ...], str]

@@ -15,9 +15,6 @@ Between = Literal["line", "bend", "before", "after"]
 came to the first of them, or as early or as late as can be."""
 
 
-AFTER = 1 + 1e-6
-"""Factor by which a goal is reached after the last evaluation at which it was not, at the least: who is there at an
-evaluation at which the other side is not, was faster."""
 AT_ONCE = 1e-3
 """Share of a first evaluation that stands for "at once", after an evaluation at 0: a ratio of times needs a number."""
 
@@ -60,7 +57,7 @@ def crossings(
             censored[i], gap[i] = False, track.axis[first] - (track.axis[first - 1] if first else 0.0)
             time[i] = track.axis[first]
             if first and not held and between != "after":
-                early = max(AFTER * float(track.axis[first - 1]), AT_ONCE * float(track.axis[first]))
+                early = max(float(track.axis[first - 1]), AT_ONCE * float(track.axis[first]))
                 if between == "line":
                     time[i] = _between(track, first, sign, at)
                 else:
