@@ -147,7 +147,7 @@ def test_a_state_of_the_stream_before_is_taken_up_to_the_change():
     assert len({s.fingerprint for s in (old, new, again)}) == 3
     assert again.position_of(old.state(500)) == 500
     assert again.position_of(new.state(700)) == 700
-    with pytest.raises(InputError, match="position 501: 0 to 500"):
+    with pytest.raises(InputError, match="position 501: a whole number from 0 to 500"):
         again.position_of(old.state(501))
     with pytest.raises(InputError, match="of another stream"):
         old.position_of(new.state(600))
