@@ -43,7 +43,8 @@ def at_one_end(arms: Sequence[Ragged]) -> tuple[list[Ragged], str]:
     """Arms with all runs up to where the shortest ends, and that in words; as they are where nothing is to be cut.
 
     Runs within 2 % of one length count as of one length; but where a loss still falls, 1 % more training told equal
-    arms apart in 46 % of 300 trials, 2 % in 97 %. Between two evaluations a line is taken.
+    arms apart in 46 % of 300 trials, 2 % in 97 % (tests.reference.other_places). Between two evaluations a line is
+    taken.
     """
     whole = [track for arm in arms for track in arm.tracks if not track.diverged]
     ends = {float(track.axis[-1]) for track in whole}
@@ -84,7 +85,8 @@ def once(arm: Ragged) -> Ragged:
 
 
 def no_copies(arm: Ragged) -> list[int]:
-    """Places of an arm's runs of which none is a copy of one before."""
+    """Indices of the runs that are left of an arm when those are dropped that repeat an earlier run value for value.
+    (Runs of fewer than `DISTINCT` values may do so by chance, and are kept.)"""
     seen, kept = set[tuple[bytes, bytes]](), []
     for i, track in enumerate(arm.tracks):
         key = _curve(track)
