@@ -132,6 +132,25 @@ def test_times_of_rows_in_another_order_begin_at_0(tmp_path):
     assert lop.read(tmp_path).all[0].metrics["loss"].seconds.tolist() == [0, 60, 120]
 
 
+def test_an_empty_clock_that_was_asked_for_is_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("step,loss,clock\n1,2,\n2,1,\n")
+    with pytest.raises(lop.InputError, match="clock = '' is neither seconds nor a date"):
+        lop.read(tmp_path, seconds="clock")
+
+
+def test_results_are_no_settings_and_weights_of_losses_are(tmp_path):
+    rows = [
+        "run,aux_loss_weight,seed,accuracy",
+        *(f"r{i},{w},{i % 4},0.8{i % 2}" for i, w in enumerate([0.1, 0.2] * 4)),
+    ]
+    (tmp_path / "results.csv").write_text("\n".join(rows))
+    assert list(lop.read(tmp_path).arms) == ["aux_loss_weight = 0.1", "aux_loss_weight = 0.2"]
+    for weight in (0.1, 0.2):
+        lines = [f"{step},{3 - step},{weight}" for step in (1, 2)]
+        (tmp_path / f"w{weight}.csv").write_text("\n".join(["step,loss,aux_loss_weight", *lines]))
+    assert "aux_loss_weight" in lop.read([tmp_path / "w0.1.csv", tmp_path / "w0.2.csv"]).all[0].config
+
+
 def test_an_empty_clock_hides_no_other(tmp_path):
     (tmp_path / "a.csv").write_text("step,loss,time,timestamp\n1,2,,10\n2,1,,20\n")
     assert lop.read(tmp_path).all[0].metrics["loss"].seconds.tolist() == [10, 20]

@@ -24,13 +24,20 @@ def settings_alone(logs: Sequence[Log]) -> list[Log]:
     too, where a run is stuck or was evaluated once; but it moves within another run, or is different in each.
     """
     columns = {name for log in logs for name in log.config if name in log.metrics}
-    moving = {name for name in columns if falls_by_name(name) is not None or any(_moves(log, name) for log in logs)}
+    moving = {name for name in columns if _is_result(logs, name) or any(_moves(log, name) for log in logs)}
     moving |= {name for name in columns - moving if _own_in_each(logs, name)}
     return [log._replace(config={k: v for k, v in log.config.items() if k not in moving}) for log in logs]
 
 
 def _moves(log: Log, name: str) -> bool:
     return name in log.metrics and len(np.unique(log.metrics[name].value)) > 1
+
+
+def _is_result(logs: Sequence[Log], name: str) -> bool:
+    """Whether a column of a table of results, with one row for each run, is a loss or an accuracy by its last word.
+    (`aux_loss_weight` is a setting.) Rounded ones are often the same in several runs, as settings are."""
+    once = all(len(log.metrics[name].value) <= 1 for log in logs if name in log.metrics)
+    return once and falls_by_name(re.split(r"[^A-Za-z0-9]+", name)[-1]) is not None
 
 
 def _own_in_each(logs: Sequence[Log], name: str) -> bool:

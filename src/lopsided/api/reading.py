@@ -8,6 +8,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
@@ -235,10 +236,8 @@ def _parts(log: Log, template: str, many: bool) -> dict[str, str]:
     """The named parts of a log's path; where one file holds many runs, rather of the run's name."""
     name = next((str(log.config[key]) for key in RUNS if key in log.config), None)
     if many and name is not None:
-        try:
+        with suppress(InputError):  # a template that does not fit the name may be one of the path
             return parts_of(Path(name), template)
-        except InputError:
-            pass
     return parts_of(log.path, template)
 
 

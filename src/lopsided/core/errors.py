@@ -6,7 +6,7 @@ import difflib
 import operator
 from collections.abc import Iterable, Sequence
 from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 LONG = 300
 """Characters up to which an error message lists all valid names."""
@@ -58,12 +58,16 @@ def require_numbers(**values: object) -> None:
 def require_whole(**values: object) -> None:
     """Raise `InputError` for the first value that is no whole number."""
     for name, value in values.items():
-        try:
-            if isinstance(value, bool):
-                raise TypeError
-            operator.index(value)  # type: ignore[arg-type]
-        except TypeError:
-            raise InputError(f"{name} = {value!r}: a whole number") from None
+        if whole(value) is None:
+            raise InputError(f"{name} = {value!r}: a whole number")
+
+
+def whole(value: Any) -> int | None:
+    """The whole number that a value is, NumPy's, JAX's and PyTorch's too; None for True, 2.0 and anything else."""
+    try:
+        return None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        return None
 
 
 def unknown(what: str, name: object, valid: Iterable[str]) -> InputError:

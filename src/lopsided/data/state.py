@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from lopsided.core.errors import InputError, require_whole
+from lopsided.core.errors import InputError, require_whole, whole
 from lopsided.shape.shape import Shape
 
 VERSION = 4
@@ -50,13 +49,10 @@ def _array(value: Any) -> np.ndarray:
         raise InputError(f"shape: {value!r} cannot be told from others; valid are numbers, texts and arrays") from None
 
 
-def whole(position: Any, total: int) -> int:
+def position_in(total: int, position: Any) -> int:
     """A position, from 0 to `total`. Raises `InputError` for anything else."""
-    try:
-        found = -1 if isinstance(position, bool) else operator.index(position)
-    except TypeError:
-        found = -1
-    if not 0 <= found <= total:
+    found = whole(position)
+    if found is None or not 0 <= found <= total:
         raise InputError(f"position {position!r}: a whole number from 0 to {total:,}")
     return found
 
@@ -88,6 +84,6 @@ def position_of(state: Any, name: str, total: int, allow_other: bool) -> int:
             "lopsided; allow_other=True takes its position all the same, though examples may then be missed or repeated"
         )
     try:
-        return whole(position, total)
+        return position_in(total, position)
     except InputError as error:
         raise InputError(f"state: {error}") from None

@@ -194,7 +194,7 @@ class Stream:
 
     def visits(self, position: int) -> np.ndarray:
         """(N,) how often each example comes before a position, without going through them."""
-        state.whole(position, self.total)
+        state.position_in(self.total, position)
         found: np.ndarray | None = None
         for i, segment in enumerate(self.segments):
             begin, end = segment.settings.begin, min(position, segment.settings.total)
@@ -248,7 +248,7 @@ class Stream:
     def state(self, position: int) -> dict[str, object]:
         """What a checkpoint has to hold: the next position, and which stream it belongs to. Raises `InputError` for
         what is no position of this stream."""
-        return {"position": state.whole(position, self.total), "stream": self.fingerprint, "order": state.VERSION}
+        return {"position": state.position_in(self.total, position), "stream": self.fingerprint, "order": state.VERSION}
 
     def position_of(self, found: dict[str, object], allow_other: bool = False) -> int:
         """The position of a `state` of this stream, or of what it was before a change, if it lies before that one.

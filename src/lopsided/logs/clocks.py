@@ -31,7 +31,7 @@ def clock_of(columns: Mapping[str, Sequence[Any]], asked: str | None, path: Path
         if name in columns and (found := _seconds(columns[name])) is not None:
             return TimeColumn(name, found * TIMES.get(name, 1.0))
     if asked is not None:
-        row, bad = next((i, cell) for i, cell in enumerate(columns[asked]) if not is_empty(cell))
+        row, bad = next(((i, cell) for i, cell in enumerate(columns[asked]) if not is_empty(cell)), (0, ""))
         date = "2026-11-30T12:00:00"
         raise InputError(f"{path}, row {row + 1}: {asked} = {bad!r} is neither seconds nor a date ({date})")
     return None

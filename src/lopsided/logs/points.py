@@ -53,7 +53,7 @@ OFTEN = 4
 
 
 def _twice(column: np.ndarray) -> bool:
-    """Whether every row comes twice, one after the other."""
+    """Whether a column is made of equal pairs: its first two entries are the same, the next two, and so on."""
     return len(column) > 0 and np.array_equal(column[::2], column[1::2], equal_nan=True)
 
 

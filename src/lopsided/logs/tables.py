@@ -155,7 +155,7 @@ def _groups(columns: Mapping[str, Sequence[Any]], keys: Sequence[str]) -> dict[t
 def _parts(
     columns: Mapping[str, Sequence[Any]], roles: Roles, steps: np.ndarray, name: str, notes: list[str]
 ) -> list[_Part]:
-    """The rows of each run that has an evaluation."""
+    """The rows of the table, divided by run. A run of which no row has a step is left out."""
     groups = [(key, np.array(rows)) for key, rows in _groups(columns, roles.keys).items()]
     groups = [(key, rows) for key, rows in groups if np.isfinite(steps[rows]).any()]
     if roles.long:

@@ -11,8 +11,9 @@ from lopsided.core.rounding import reaches
 from lopsided.stats.times import Times
 
 Between = Literal["line", "bend", "before", "after"]
-"""Where between two evaluations a value is reached: on a straight line, where the curve would be if it went on as it
-came to the first of them, or as early or as late as can be."""
+"""Which time stands for the moment at which a run reaches a value, of which only the two evaluations around it are
+known. `line`: on the straight line between them. `bend`: on the line through the two evaluations before, continued.
+`before`, `after`: the earlier and the later of them."""
 
 
 AT_ONCE = 1e-3
@@ -48,12 +49,9 @@ def crossings(
     time, censored, gap = np.empty(len(tracks)), np.ones(len(tracks), bool), np.full(len(tracks), np.nan)
     sign = -1.0 if falling else 1.0
     for i, track in enumerate(tracks):
-        there = reaches(sign * track.value if held else np.maximum.accumulate(sign * track.value), sign * at)
-        if held:
-            there = there & np.append(there[1:], False)
         time[i] = end if track.diverged else track.axis[-1]
-        if there.any():
-            first = int(np.argmax(there))
+        first = first_there(track, sign, at, held)
+        if first is not None:
             censored[i], gap[i] = False, track.axis[first] - (track.axis[first - 1] if first else 0.0)
             time[i] = track.axis[first]
             if first and not held and between != "after":
@@ -63,6 +61,15 @@ def crossings(
                 else:
                     time[i] = early if between == "before" else max(early, _onward(track, first, sign, at))
     return Times(time, censored, gap, interpolated=not held)
+
+
+def first_there(track: Track, sign: float, at: float, held: bool = False) -> int | None:
+    """Index of the first evaluation at which the best value so far has reached `at`, or, if `held`, at which the value
+    has and still has at the next one; None if there is none. `sign`: -1 where the metric falls with learning."""
+    there = reaches(sign * track.value if held else np.maximum.accumulate(sign * track.value), sign * at)
+    if held:
+        there = there & np.append(there[1:], False)
+    return int(np.argmax(there)) if there.any() else None
 
 
 def _between(track: Track, first: int, sign: float, at: float) -> float:
