@@ -44,3 +44,12 @@ def test_many_lines_have_no_legend_over_the_axes():
         (ax,) = draw(Figure("many", [Panel("p", "x", "y", shown)])).axes
         assert (ax.get_legend() is not None) == legend
         assert bool(ax.texts) != legend
+
+
+def test_a_long_name_goes_on_at_the_start_of_the_next_line():
+    x = np.arange(1.0, 5.0)
+    names = ["_hidden", "power law, annealed from exponent 1.5 to uniform skills over the whole of training"]
+    lines = [over_members(name, x, x[None], i) for i, name in enumerate(names)]
+    (ax,) = draw(Figure("names", [Panel("p", "x", "y", lines)])).axes
+    shown = [each.get_text() for each in ax.get_legend().get_texts()]
+    assert shown == [" _hidden", "power law, annealed from exponent 1.5 to\nuniform skills over the whole of training"]

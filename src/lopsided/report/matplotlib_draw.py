@@ -77,11 +77,15 @@ def _literal(value: Any) -> Any:
     return type(value)(map(_literal, value)) if isinstance(value, list | tuple) else value
 
 
+def _legend(name: str) -> str:
+    """A name as Matplotlib's legends show it, long ones on several lines."""
+    # A label that begins with an underscore is left out of legends.
+    return (" " if name.startswith("_") else "") + textwrap.fill(name, LONG_NAME)
+
+
 def _draw(ax: Any, panel: Panel) -> None:
     for line in panel.lines:
-        # A name that begins with an underscore is left out of Matplotlib's legends.
-        name = f" {line.name}" if line.name.startswith("_") else line.name
-        label = textwrap.fill(name, LONG_NAME, drop_whitespace=False) if line.legend else None
+        label = _legend(line.name) if line.legend else None
         if line.style == "points":
             reach = np.abs(np.stack([line.low, line.high]) - line.middle)
             ax.errorbar(line.x, line.middle, reach, color=line.colour, label=label, fmt="o", ms=3.5, lw=0.8)
