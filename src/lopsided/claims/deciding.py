@@ -130,8 +130,7 @@ def about(recipe: Recipe, statement: Statement, results: Results) -> dict[str, A
 
 def distance(recipe: Recipe, statement: Statement, read: Iterable[ArmSpec], scale: str) -> dict[str, Any]:
     """How far the arms `read` by a claim are from the paper's, and what the paper does not give."""
-    paper = papers(recipe)
-    if isinstance(statement.source, Own) or not paper.arms:
+    if isinstance(statement.source, Own) or not (paper := papers(recipe)).arms:
         return {"setting": (), "assumed": ()}
     read = list(read)
     setting = () if scale == "paper" else differences(read, paper)

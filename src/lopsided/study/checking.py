@@ -83,7 +83,7 @@ def found_in(asked: RecipeRun, store: Store) -> FoundRun:
     grown, results = asked.grown(store)
     looks, problem = None, ""
     try:
-        looks = looked(asked, store)
+        looks = looked(asked, store, grown)
     except StoreError as error:
         problem = str(error)
     judged = range(looks.first, looks.first + looks.seeds) if looks else ()

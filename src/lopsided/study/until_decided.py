@@ -122,11 +122,11 @@ def planned(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> LookPlan 
     return plan
 
 
-def looked(asked: RecipeRun, store: Store) -> FolderState | None:
-    """What the looks of a run have found so far; None where there is no plan. Raises `StoreError` if the plan is of
-    other claims."""
+def looked(asked: RecipeRun, store: Store, grown: RecipeRun | None = None) -> FolderState | None:
+    """What the looks of a run have found so far; None where there is no plan. `grown`: what the run grows to, where
+    that is known. Raises `StoreError` if the plan is of other claims."""
     plan = read(asked, store) if asked.recipe.claims else None
-    return replay(chose(asked, plan, store), plan, store) if plan else None
+    return replay(chose(asked, plan, store, known=grown), plan, store) if plan else None
 
 
 def replay(asked: RecipeRun, plan: LookPlan, store: Store) -> FolderState:
