@@ -127,9 +127,10 @@ def source(run: dict[str, Any]) -> str:
     """What made the rows."""
     made = run["made"][-1] if run["made"] else {}
     software = made.get("software", {})
+    version = f"commit `{software['commit']}`" if "commit" in software else f"lopsided {software.get('lopsided', '?')}"
     return (
-        f"Scale `{run['scale']}`, {run['seeds']} seeds an arm; commit `{software.get('commit', '?')}`, "
-        f"{made.get('last', '?')[:10]}, {made.get('device', '?')}, {made.get('machine', '?')}."
+        f"Scale `{run['scale']}`, {run['seeds']} seeds an arm; {version}, {made.get('last', '?')[:10]}, "
+        f"{made.get('device', '?')}, {made.get('machine', '?')}."
     )
 
 

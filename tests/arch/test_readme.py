@@ -62,15 +62,16 @@ def test_the_counts_are_those_of_the_results_file():
     said = " ".join(README.split())
     verdicts = ("holds", "contradicted", "negligible", "inconclusive")
     assert f"{len(CLAIMS)} claims were [tested]" in said
-    assert f"decides {len(list((ROOT / 'results').glob('*.parquet')))} recipes again from [published rows]" in said
+    assert f"{len(list((ROOT / 'results').glob('*.parquet')))} recipes have [published rows]" in said
     assert (
         f"Of {sum(papers.values())} claims of the papers {papers['holds']} hold, {papers['contradicted']} are "
         f"contradicted, {papers['negligible']} are of a negligible difference, {papers['inconclusive']} are open; of "
         f"{sum(own.values())} of our own {', '.join(str(own[v]) for v in verdicts[:3])} and {own['inconclusive']}."
     ) in said
     assert (
-        f"Of all these, {found.with_history} had something changed after rows had been seen, {found.several_versions} "
-        f"rest on rows of several versions of the code, {found.near_trivial} could hardly fail."
+        f"Of all these, {found.with_history} had a test, threshold or setting changed after rows had been seen, "
+        f"{found.several_versions} rest on rows of several versions of the code, {found.near_trivial} could hardly "
+        "fail."
     ) in said
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import lopsided as lop
 from lopsided.cli.check import FEW, document_of
 from lopsided.core.errors import InputError
 from lopsided.stats.verdict import Claim
@@ -41,6 +42,16 @@ def test_every_verdict_comes_out_again(file, tmp_path):
         assert (claim.claim, claim.verdict, claim.reason) == (known.claim, known.verdict, known.reason)
         assert claim.effect == pytest.approx(known.effect, rel=1e-9)
         assert claim.interval == pytest.approx(known.interval, rel=1e-9)
+
+
+def test_the_seeds_that_judged_are_loaded_from_published_rows(tmp_path):
+    store = unpack(ROOT / "results/arithmetic.parquet", tmp_path)
+    found = lop.load(store.root, recipe="arithmetic-laptop, looks")
+    assert {name: (arm.seeds[0], len(arm.seeds)) for name, arm in found.arms.items()} == {
+        "uniform": (2, 24),
+        "Zipf": (2, 24),
+        "annealed": (2, 8),
+    }
 
 
 def test_all_rows_in_one_file_are_the_same_bytes_again(tmp_path, monkeypatch):

@@ -183,9 +183,11 @@ def _of_looks(run: RecipeRun, store: Store) -> Results:
     from lopsided.study.manifest import judging_plan
 
     plan = judging_plan(store, run.label)
-    judged = {} if plan is None else {name: tuple(n) for name, n in judged_of(store, plan, run.label).items() if n}
-    specs = {name: spec for name, spec in run.grown(store)[0].arms.items() if name in judged}
-    seeds = {name: judged[name] for name in specs}
+    arms = {} if plan is None else run.grown(store)[0].arms
+    hashes = {name: spec.content_hash() for name, spec in arms.items()}
+    judged = {} if plan is None else judged_of(store, plan, run.label, hashes)
+    seeds = {name: tuple(judged[name]) for name in arms if judged.get(name)}
+    specs = {name: arms[name] for name in seeds}
     found = stored.load(store, run.recipe.name, run.scale, specs, seeds, run.planned) if specs else None
     if found is None:
         said = f": {_judged_by(run, store)}" if plan is None else ""

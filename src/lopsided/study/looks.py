@@ -85,12 +85,23 @@ def tell(store: Store, label: str, said: str, specs: Sequence[str], seeds: Seque
     replace_text(store.root / "plans" / f"{label}{ENDING}", found.model_dump_json())
 
 
-def judged_of(store: Store, plan: LookPlan, label: str) -> dict[str, range]:
-    """The seeds that the looks of a run judged each planned arm by; in a folder of before 2026-11-28, those of all
-    planned looks."""
+def judged_of(store: Store, plan: LookPlan, label: str, hashes: Mapping[str, str]) -> dict[str, range]:
+    """The seeds that the looks of a run judged each planned arm by. `hashes`: content hashes of the run's arms, by
+    name, for a folder that does not say it (published rows of before 2026-12, and folders of before 2026-11-28): there,
+    the seeds of as many looks as an arm has."""
     found = records.read(store.root / "plans" / f"{label}{JUDGED}", Judged)
-    seeds = dict.fromkeys(plan.arms, plan.looks[-1]) if found is None else found.seeds
+    seeds = _of_whole_looks(store, plan, hashes) if found is None else found.seeds
     return {name: range(plan.first, plan.first + seeds.get(name, 0)) for name in plan.arms}
+
+
+def _of_whole_looks(store: Store, plan: LookPlan, hashes: Mapping[str, str]) -> dict[str, int]:
+    """The number of seeds of the last look of which an arm has all, by the arm's name."""
+    there = set(store.complete())
+
+    def has(name: str, count: int) -> bool:
+        return all((hashes.get(name, ""), plan.first + seed) in there for seed in range(count))
+
+    return {name: max((count for count in plan.looks if has(name, count)), default=0) for name in plan.arms}
 
 
 def took(store: Store, label: str, seeds: Mapping[str, int]) -> None:

@@ -109,6 +109,11 @@ class Manifest(StrictRecord):
             self.recipe, self.scale, self.overrides, (arm.spec for arm in self.arms.values())
         )
 
+    @property
+    def hashes(self) -> dict[str, str]:
+        """Content hashes of the arms, by name."""
+        return {name: arm.hash for name, arm in self.arms.items()}
+
     def members(self) -> list[MemberId]:
         """Names of all members in the store."""
         return [(arm.hash, seed) for arm in self.arms.values() for seed in range(self.seeds)]
@@ -116,7 +121,7 @@ class Manifest(StrictRecord):
     def rows(self, store: Store | None = None) -> list[ArmRow]:
         """The run's rows of the table `arms`. `store`: where its looks, if any, are planned."""
         plan = None if store is None else looks.plan_in_force(store, self.label, self.plan)
-        judged = {} if store is None or plan is None else looks.judged_of(store, plan, self.label)
+        judged = {} if store is None or plan is None else looks.judged_of(store, plan, self.label, self.hashes)
         return [
             ArmRow(
                 arm=name,
@@ -243,8 +248,8 @@ def looked_at(store: Store, manifests: Sequence[Manifest]) -> dict[str, list[Mem
     complete, found = store.complete(), {}
     for each in manifests:
         if plan := looks.plan_in_force(store, each.label, each.plan):
-            judged = looks.judged_of(store, plan, each.label)
-            seeds = {each.arms[name].hash: judged[name] for name in plan.arms if name in each.arms}
+            judged = looks.judged_of(store, plan, each.label, each.hashes)
+            seeds = {each.hashes[name]: judged[name] for name in plan.arms if name in each.arms}
             members = [(spec, seed) for spec, seed in complete if seed in seeds.get(spec, ())]
             found |= {each.label + LOOKS: members} if members else {}
     return found

@@ -32,6 +32,7 @@ from lopsided.store.members import copy_rows, quoted
 from lopsided.store.parts import Store, StoredPart
 from lopsided.store.rows import cursor
 from lopsided.study.checking import claims_of, found_in
+from lopsided.study.looks import JUDGED
 from lopsided.study.manifest import recorded
 from lopsided.study.neighbours import recorded as recorded_neighbours
 from lopsided.study.recipe_run import RecipeRun
@@ -146,8 +147,8 @@ def _written(run: RecipeRun, store: Store, metrics: Collection[str], file: Path,
     jobs = set(members.values())
     parts = [part for part in survey.good if part.job in jobs]
     said: dict[str, Any] = {"part": merged(store, parts, members, "0")._asdict()}
-    for kind in ("runs", "plans"):
-        files = [store.root / kind / f"{each.label}.json" for each in (run, *around)]
+    for kind, endings in (("runs", (".json",)), ("plans", (".json", JUDGED))):
+        files = [store.root / kind / f"{each.label}{end}" for each in (run, *around) for end in endings]
         said[kind] = {each.name: each.read_text() for each in files if each.is_file()}
     bare = file.with_name("bare.parquet")
     copy_rows(store, parts, members, bare, metrics, thinned=thinned)
