@@ -143,3 +143,55 @@ def test_a_remembered_recipe_of_theory_is_reported():
         plain = plain_arms("copy", run.arms, run.recipe.metric)
         listed = [row["name"] for row in arm_summaries(results, plain)]
     assert 0 < len(listed) < len(results.arms)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda groups: ld.Packed(ld.Stream(6, ld.AsIs(), 6), [4] * 6, length=8, rank="0"),
+        lambda groups: ld.Packed(ld.Stream(6, ld.AsIs(), 6), [4] * 6, length=8, world=None),
+        lambda groups: ld.Interleaved({1: [1], "b": [2]}, ld.Uniform(), 10),
+        lambda groups: ld.LossProportional(groups, 100, 10, power="x"),
+        lambda groups: ld.GroupDRO(groups, 100, 10, rate="x"),
+        lambda groups: ld.candidates(groups, "x"),
+        lambda groups: ld.AutoSchedule(groups, (0.1, "x"), 100, 10),
+        lambda groups: ld.samples_for("x", groups, ld.Uniform()),
+    ],
+)
+def test_a_text_for_a_number_is_one_line(make):
+    with pytest.raises(lop.InputError):
+        make(ld.Groups([*"aab"] * 2, lengths=[3] * 6))
+
+
+@pytest.mark.parametrize("state", [{"right": 0.0}, {"right": 0.0, "exponent": "x"}])
+def test_a_state_that_lacks_something_changes_nothing(state):
+    law = ld.SelfAnneal(ld.Groups([*"aab"] * 2), total=100, batch=10)
+    before = law.state_dict()
+    with pytest.raises(lop.InputError):
+        law.load_state_dict({**before, "exponent": None, **state} if "exponent" not in state else {**before, **state})
+    assert law.state_dict() == before
+
+
+def test_one_skill_has_no_laws_to_race():
+    assert not any("power law" in name for name in ld.candidates(ld.Groups(["a"] * 50), 1000))
+
+
+def test_books_are_packed_as_first_fit_says():
+    tokens = [20, 3, 17, 5, 8, 1]
+    packed = ld.Packed(ld.Stream(6, ld.AsIs(), 6), tokens, length=8, window=6)
+    pieces = [[(p.example, p.start, p.stop) for p in step[0].pieces] for step in packed]
+    room, expected = [], []
+    for example in ld.Stream(6, ld.AsIs(), 6).at(np.arange(6)).tolist():
+        for start in range(0, tokens[example], 8):
+            stop = min(start + 8, tokens[example])
+            i = next((i for i, left in enumerate(room) if left >= stop - start), len(room))
+            if i == len(room):
+                room.append(8)
+                expected.append([])
+            expected[i].append((example, start, stop))
+            room[i] -= stop - start
+    assert pieces == expected
+
+
+def test_no_positions_have_no_keys():
+    assert ld.Stream(6, ld.AsIs(), 6).keys([]).shape == (0,)

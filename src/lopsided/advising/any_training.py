@@ -91,9 +91,10 @@ def advise(
     """
     if budget is not None:
         require_numbers(budget=budget)
-    base = (baselines,) if isinstance(baselines, str) else tuple(baselines)
+    require_names(shapes)
+    base = (baselines,) if isinstance(baselines, str) else tuple(baselines or ())
     if len(shapes) < 2 or not base or any(name not in shapes for name in base):
-        raise InputError(f"advise: baselines {', '.join(base)!r} have to be among two or more shapes")
+        raise InputError(f"advise: baselines {', '.join(map(str, base))!r} have to be among two or more shapes")
     say = told or (lambda line: None)
     file = None if out is None else Path(out)
     if file is not None and not file.parent.is_dir():
@@ -109,6 +110,15 @@ def advise(
         plan = known.planned(base, each, budget)
         say(f"{len(shapes)} shapes, {plan.runs[0]} to {plan.runs[1]} runs, about {each:.2g} s each")
         return Advised(race(plan, known.measure, say), plan, known.scores)
+
+
+def require_names(shapes: object) -> None:
+    """Raise `InputError` unless shapes are given by name, and each name is a text: answers and files of scores have
+    it."""
+    if not isinstance(shapes, Mapping):
+        raise InputError(f"advise: shapes is a {type(shapes).__name__}; valid are shapes by name, {{'uniform': ...}}")
+    if strange := [name for name in shapes if not isinstance(name, str)]:
+        raise InputError(f"advise: the name {strange[0]!r} of a shape is no text; write {str(strange[0])!r}")
 
 
 @contextmanager
@@ -244,7 +254,11 @@ class _Scores:
             self.seconds += took
 
     def _read(self, file: Path) -> None:
-        lines, made_by = file.read_text().splitlines(keepends=True), self.program
+        text, made_by = file.read_text(), self.program
+        lines = text.splitlines(keepends=True)
+        if text and not text.endswith("\n"):  # the process died between a line and its end: the next score begins anew
+            with file.open("a") as opened:
+                opened.write("\n")
         for number, line in enumerate(lines):
             try:
                 row = parsed(line)

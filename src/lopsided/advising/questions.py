@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lopsided.advising.any_training import require_names
 from lopsided.advising.branches import branches_of
 from lopsided.core.code import function_digest
 from lopsided.core.errors import InputError
@@ -53,6 +54,7 @@ def from_program(path: Path) -> tuple[Spec] | RaceQuestion:
             f"program {str(path)!r}: has to define `spec`, a lopsided.Spec, or `train(shape, seed)` and `shapes`, a "
             "dictionary; for a table, give the table and --train"
         )
+    require_names(shapes)
     base = module.get("baselines") or ("uniform" if "uniform" in shapes else next(iter(shapes)))
     baselines = (base,) if isinstance(base, str) else tuple(base)
     _require_two(train, path, "train(shape, seed)")

@@ -44,7 +44,7 @@ class Results(StoredResults):
         none; else the first number that all arms have."""
         spec = next(iter(self.arms.values())).spec
         own = getattr(registered("recipe").get(self.recipe), "metric", None)
-        usual = own or "test/accuracy" if has_accuracy(spec.task.outputs) else "test/loss"
+        usual = own or ("test/accuracy" if has_accuracy(spec.task.outputs) else "test/loss")
         common = set.intersection(*({n for n, v in arm.values.items() if v.ndim == 2} for arm in self.arms.values()))
         return usual if usual in common or not common else min(common)
 

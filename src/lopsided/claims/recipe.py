@@ -102,6 +102,7 @@ class Recipe:
             double = next(name for name in names if names.count(name) > 1)
             raise InputError(f"recipe {self.name!r}: two arms are {double!r}; their coordinates have to differ")
         self._require_sweeps_that_can_go_on(arms)
+        self._require_a_rule_of_swept(arms)
         return found
 
     def _require_sweeps_that_can_go_on(self, arms: Sequence[ArmSpec]) -> None:
@@ -114,6 +115,15 @@ class Recipe:
                 raise InputError(
                     f"recipe {self.name!r}: the sweep of {each.name!r} makes another spec when it is called again; a "
                     "function made in a loop reads the loop's last values: give them by functools.partial"
+                )
+
+    def _require_a_rule_of_swept(self, arms: Sequence[ArmSpec]) -> None:
+        """Raise `InputError` for an arm that is swept and cannot be judged, before anybody trains it for hours."""
+        for each in arms:
+            if each.swept and each.spec.until is None:
+                raise InputError(
+                    f"recipe {self.name!r}: arm {each.name!r} is swept, and its spec has no `until`, by which the best "
+                    'setting is found: until={"metric": "test/accuracy", "at_least": 0.95}'
                 )
 
     def specs(self, scale: ScaleName) -> dict[str, Spec]:

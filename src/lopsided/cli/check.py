@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lopsided.cli.options import OUT, Json, Out, existing
 from lopsided.cli.other_runs import OtherRun, other_runs, say_other_runs
-from lopsided.core.errors import InputError
+from lopsided.core.errors import InputError, StoreError
 from lopsided.core.telling import printable, tell
 from lopsided.report.as_json import print_json
 
@@ -172,7 +172,7 @@ def _published(folder: Path, names: Sequence[str], as_json: bool) -> None:
 def _published_claims(
     folder: Path, names: Sequence[str], as_json: bool
 ) -> tuple[list[Claim], list[int | None], dict[str, Any]]:
-    from lopsided.study.processes import processes
+    from lopsided.study.processes import Lost, processes
     from lopsided.study.publishing import published_files
 
     files = published_files(folder, names)
@@ -182,8 +182,11 @@ def _published_claims(
     if len(files) < FEW:
         every = dict(zip(files, map(ask, files), strict=True))
     else:
-        with processes(min(os.cpu_count() or 1, MOST_PROCESSES)) as pool:
-            every = dict(zip(largest_first, pool.map(ask, largest_first, chunksize=1), strict=True))
+        try:
+            with processes(min(os.cpu_count() or 1, MOST_PROCESSES)) as others:
+                every = dict(zip(largest_first, others.answers(ask, largest_first), strict=True))
+        except Lost as error:
+            raise StoreError(f"{error}; name fewer recipes at once") from None
     claims, needed, runs = [], [], {}
     for name in files:
         of_one, needed_by_one, run = every[name]

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 OUT = Path("lopsided-runs")
 Out = Annotated[Path, Parameter(name="--out", help="Folder of the store.")]
-Directory = Annotated[Path | None, Parameter(help="Folder of the store.")]
-"""By position, where `--out` says the same."""
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print one JSON document on stdout, nothing else.")]
 
 

@@ -48,6 +48,7 @@ class AutoSchedule(Steered):
             raise InputError(f"goal = {goal}, epochs = {epochs}: valid are an accuracy up to 1, and a number above 0")
         if isinstance(shares, str) or not isinstance(shares, Sequence):
             raise InputError(f"shares = {shares!r}: a list of rising numbers above 0, up to 1")
+        require_numbers(**{f"shares[{i}]": share for i, share in enumerate(shares)})
         if list(shares) != sorted(set(shares)) or not shares:
             raise InputError(f"shares = {tuple(shares)}: valid are rising numbers above 0, up to 1")
         shape = law or AsIs()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lopsided.core.errors import InputError
+from lopsided.core.errors import InputError, require_numbers
 from lopsided.data.groups import Groups
 from lopsided.data.state import VERSION, fingerprint, position_of
 from lopsided.data.stream import Stream
@@ -175,6 +175,7 @@ class LossProportional(ByLoss):
         rank: int = 0,
         world: int = 1,
     ):
+        require_numbers(power=power, floor=floor, window=window)
         if not (-10 <= power <= 10 and 0 <= floor <= 1 and window >= 1):
             raise InputError(
                 f"power = {power}, floor = {floor}, window = {window}: valid are a power from -10 to 10, a share, and "
@@ -218,6 +219,7 @@ class GroupDRO(ByLoss):
         rank: int = 0,
         world: int = 1,
     ):
+        require_numbers(rate=rate, floor=floor)
         if not (0 <= rate <= 100 and 0 <= floor <= 1):
             raise InputError(f"rate = {rate}, floor = {floor}: valid are a rate from 0 to 100, and a share")
         self._rule = rules.GroupDRO(rate, floor)

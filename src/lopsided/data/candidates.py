@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lopsided.core.errors import InputError
+from lopsided.core.errors import InputError, require_numbers
 from lopsided.data.groups import Groups
 from lopsided.shape.candidates import FALLING, GROWING, PHASES, growing, laws
 from lopsided.shape.laws import AsIs, Temperature
@@ -23,10 +23,11 @@ def candidates(groups: Groups | int, total: int) -> dict[str, Shape]:
     >>> list(ld.candidates(ld.Groups([*"aab"] * 40), total=1000))[:3]
     ['as is', 'uniform', 'power law 0.5']
     """
+    require_numbers(total=total)
     if total < PHASES:
         raise InputError(f"total = {total}: samples of a run, at least {PHASES}")
     small: dict[str, Shape] = {GROWING: growing(), "1/8 of the data, repeated": EIGHTH}
-    if isinstance(groups, int):
+    if isinstance(groups, int) or groups.n_skills == 1:  # all laws draw alike
         return {"as is": Phases((1.0,), (1.0,)), **small}
     tried = {"as is": AsIs(), **laws(), "temperature 2": Temperature(2.0)}
     if len({*groups.size.tolist()}) == 1:  # all skills have as many examples

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lopsided.core.errors import InputError
+from lopsided.core.errors import InputError, require_numbers
 from lopsided.data.groups import Groups
 from lopsided.data.stream import Stream
 from lopsided.shape.laws import Weights
@@ -82,6 +82,7 @@ def samples_for(tokens: float, groups: Groups, shape: Shape, seed: int = 0) -> i
     >>> ld.samples_for(tokens=3000, groups=groups, shape=ld.Uniform())
     200
     """
+    require_numbers(tokens=tokens)
     per_sample = Stream(groups, shape, MANY, seed).tokens / MANY
     if not per_sample <= tokens < np.inf:
         raise InputError(f"tokens = {tokens!r}: at least those of one sample, {per_sample:.3g}")

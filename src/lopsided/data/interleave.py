@@ -48,6 +48,8 @@ class Interleaved(SecondPass):
             raise InputError(f"sources: a {what}; valid are sources by name, {{'code': ..., 'talk': ...}}")
         if not sources:
             raise InputError("sources: at least one")
+        if strange := [name for name in sources if not isinstance(name, str)]:
+            raise InputError(f"sources: the name {strange[0]!r} is no text")
         self.names = sorted(sources)  # as Groups has them
         self.sources, self.seed = {name: sources[name] for name in self.names}, seed
         known = {name: len(source) for name, source in self.sources.items() if by_position(source)}

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from lopsided.core.errors import InputError
+from lopsided.core.errors import InputError, require_whole
 from lopsided.data.buckets import Bucketed
 from lopsided.data.second_pass import SecondPass
 from lopsided.data.state import fingerprint
@@ -104,6 +104,7 @@ class Packed(SecondPass):
         for name, value in (("length", length), ("batch", batch), ("window", window)):
             if not (isinstance(value, (int, np.integer)) and value >= 1):
                 raise InputError(f"{name} = {value!r}: at least 1")
+        require_whole(rank=rank, world=world)
         if not 0 <= rank < world or batch % world:
             raise InputError(
                 f"rank = {rank}, world = {world}: 0 <= rank < world, and batch = {batch} a multiple of world"
@@ -159,20 +160,21 @@ class Packed(SecondPass):
     def _first_fit(self, examples: list[int]) -> list[list[Piece]]:
         """The pieces of each sequence, opened in the order of the documents."""
         bins: list[list[Piece]] = []
-        room: list[int] = []
-        full = 0  # sequences before this one have no room for anything
+        room: dict[int, int] = {}  # of the sequences that have any, in their order
         for example in examples:
             for start in range(0, self.tokens[example], self.length):
                 piece = Piece(example, start, min(start + self.length, int(self.tokens[example])))
                 need = piece.stop - piece.start
-                i = next((i for i in range(full, len(bins)) if room[i] >= need), len(bins))
+                # A whole piece needs a sequence of its own: to look for one took books quadratic time.
+                fits = (i for i, left in room.items() if left >= need) if need < self.length else iter(())
+                i = next(fits, len(bins))
                 if i == len(bins):
                     bins.append([])
-                    room.append(self.length)
+                    room[i] = self.length
                 bins[i].append(piece)
                 room[i] -= need
-                while full < len(bins) and not room[full]:
-                    full += 1
+                if not room[i]:
+                    del room[i]
         return bins
 
     def _cut(self, document: int, place: int) -> Iterator[tuple[Packing, int, int]]:
@@ -207,6 +209,7 @@ class Packed(SecondPass):
                 "state: it is of another packing: other data, shape, total, seed, lengths of documents, length, "
                 "window or long"
             )
+        require_whole(place=state.get("place"))
         self.document, self.place = self.stream.position_of(state), int(state["place"])
         self._over = False
 

@@ -102,6 +102,7 @@ class SelfAnneal(Steered):
         """Raises `InputError` for the state of something else, unless that is allowed."""
         if not isinstance(state, dict) or "right" not in state:
             raise InputError("state: valid is what `state_dict()` of a SelfAnneal gave")
+        require_numbers(exponent=state.get("exponent"), right=state["right"])
         super().load_state_dict(state, allow_other)
         self._exponent, self._right = float(state["exponent"]), float(state["right"])
         self._run = self.streams[0]

@@ -241,7 +241,7 @@ class Stream:
         """64 random bits for each position, as an array of the same shape (uint64): seeds for augmentation, so that a
         run that goes on augments as one that was never stopped."""
         n = np.asarray(positions)
-        if n.dtype.kind not in "iu" or (n.size and not (n.min() >= 0 and n.max() < self.total)):
+        if (n.size and n.dtype.kind not in "iu") or (n.size and not (n.min() >= 0 and n.max() < self.total)):
             raise InputError(f"positions: integers from 0 to {self.total - 1:,}")
         return bits(key(self.seed, "augmentation"), n.reshape(-1).astype(np.uint64)).reshape(n.shape)
 

@@ -33,10 +33,12 @@ def colours(arms: Sequence[Any], coordinate: str | None) -> dict[str, tuple[str,
     if coordinate is None:
         n = len(PALETTE)
         return {arm.name: (PALETTE[i % n], DASHES[i // n % len(DASHES)]) for i, arm in enumerate(arms)}
-    values = list(dict.fromkeys(str(arm.at.get(coordinate)) for arm in arms))
     numbers = [arm.at.get(coordinate) for arm in arms]
-    if all(isinstance(v, (int, float)) for v in numbers):
-        values = [str(v) for v in sorted(set(numbers))]
+    all_numbers = all(isinstance(v, (int, float)) for v in numbers)
+    named = [str(float(v)) if all_numbers else str(v) for v in numbers]  # 1 and 1.0 are one value
+    values = list(dict.fromkeys(named))
+    if all_numbers:
+        values.sort(key=float)
         shades = (
             sample_colorscale("Viridis", list(np.linspace(0, 0.9, len(values)))) if len(values) > 1 else ["#0072B2"]
         )
@@ -46,7 +48,7 @@ def colours(arms: Sequence[Any], coordinate: str | None) -> dict[str, tuple[str,
             PALETTE[: len(values)] if few else sample_colorscale("Turbo", list(np.linspace(0.05, 0.95, len(values))))
         )
     by_value: dict[str, str] = dict(zip(values, map(str, shades), strict=True))
-    return {arm.name: (by_value[str(arm.at.get(coordinate))], "solid") for arm in arms}
+    return {arm.name: (by_value[name], "solid") for arm, name in zip(arms, named, strict=True)}
 
 
 def lines(

@@ -47,6 +47,12 @@ def names(kind: str) -> list[str]:
     return sorted(_shapes(kind))
 
 
+def unknown_parts(spec: Mapping[str, Any]) -> str:
+    """Which parts of a spec this process does not know, in words; nothing if it knows all."""
+    named = {kind: (spec.get(kind) or {}).get("name") for kind in PART_FIELDS}
+    return ", ".join(f"{kind} {name!r}" for kind, name in named.items() if name and name not in _shapes(kind))
+
+
 def _shapes(kind: str) -> dict[str, Any]:
     shapes = [_resolved(shape) for shape in _schema()["properties"][kind]["anyOf"][0]["oneOf"]]
     return {shape["properties"]["name"]["const"]: shape for shape in shapes}
@@ -99,7 +105,9 @@ def shown(field: Field, spec: Mapping[str, Any]) -> Any:
             value = field.default
             break
         value = value[key]
-    return "" if value is None else json.dumps(value) if field.kind == "json" else value
+    if value is None and field.default is None:
+        return ""  # an empty input is left to its default
+    return json.dumps(value) if field.kind == "json" else value
 
 
 def spec_of(parts: Mapping[str, str], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -31,6 +31,7 @@ class Served:
 
     def __init__(self, make: Callable[[str], Dash], port: int = 0):
         """`make` gets the address; `port` 0: any that is free. Raises `InputError` for one that is not."""
+        self._serving = False
         token = secrets.token_urlsafe(16)
         logging.getLogger("werkzeug").setLevel(logging.ERROR)  # an access log would hold the token
         app = make(f"/{token}/")
@@ -48,11 +49,14 @@ class Served:
 
     def serve(self) -> None:
         """Answer until `close` is called, or Ctrl-C."""
+        self._serving = True
         self._server.serve_forever()
 
     def close(self) -> None:
         """Stop the server."""
-        self._server.shutdown()
+        if self._serving:  # else `shutdown` waits for ever for an end of what never began
+            self._server.shutdown()
+        self._server.server_close()
 
 
 class Explorer:

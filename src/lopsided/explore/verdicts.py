@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 from lopsided.explore.folder import Folder
 from lopsided.stats.verdict import Claim
 from lopsided.study.catalog import catalog
-from lopsided.study.processes import processes
+from lopsided.study.manifest import LOOKS
+from lopsided.study.processes import LOOK_SECONDS as LOOK_FOR
+from lopsided.study.processes import Lost, Others, processes
 
 LOOK_SECONDS = 5.0
 """Time between verdicts that are made anew while a page is open: deciding all claims of a folder takes seconds."""
@@ -40,20 +42,32 @@ class Verdicts:
             self._thread.join()
 
     def _watch(self) -> None:
-        with processes(1) as pool:
-            while not self._stop.is_set():
-                due = self._due()
-                self.waiting = list(due)
-                for name, key in due.items():
-                    waited = pool.apply_async(decided, (str(self._folder.root), name))
-                    while not self._stop.is_set():
-                        waited.wait(0.2)
-                        if waited.ready():
-                            self._take(name, key, waited)
-                            break
+        while not self._stop.is_set():
+            with processes(1) as others:  # leaving the block ends the other process
+                self._watch_with(others)
+
+    def _watch_with(self, others: Others) -> None:
+        """Decide what is due, until the page is closed or the other process is lost."""
+        while not self._stop.is_set():
+            due = self._due()
+            self.waiting = list(due)
+            for name, key in due.items():
+                waited = others.ask(decided, str(self._folder.root), name)
+                while not waited.ready():
                     if self._stop.is_set():
-                        return  # leaving the block ends the other process
-                self._stop.wait(LOOK_SECONDS)
+                        return
+                    try:
+                        others.require_all()
+                    except Lost as error:
+                        return self._lost(name, key, error)
+                    waited.wait(LOOK_FOR)
+                self._take(name, key, waited)
+            self._stop.wait(LOOK_SECONDS)
+
+    def _lost(self, name: str, key: Any, error: Lost) -> None:
+        """The recipe is not tried again before it has more rows."""
+        self.errors[name] = str(error)
+        self._decided[name] = key
 
     def _take(self, name: str, key: Any, waited: Any) -> None:
         try:
@@ -70,7 +84,7 @@ class Verdicts:
             return {}
         done: dict[str, list[tuple[str, int]]] = {}
         for row in self._folder.status["runs"]:
-            run = self._folder.runs.get(row["run"])
+            run = self._folder.runs.get(row["run"].removesuffix(LOOKS))  # seeds that judge are a row of their own
             if run is not None and run.recipe in self.recipes and run.scale != "smoke":
                 done.setdefault(run.recipe, []).append((row["run"], row["done"]))
         return {

@@ -126,7 +126,7 @@ def curves(
 ) -> Panel:
     """One line per arm (and per metric, where several are given)."""
     metrics = [metric] if isinstance(metric, str) else list(metric)
-    names = list(arms or results.arms)
+    names = list(results.arms if arms is None else arms)
     lines = []
     for arm_name in names:
         arm = results[arm_name]

@@ -108,18 +108,17 @@ def short(names: Iterable[str]) -> list[str]:
     return [name if len(name) <= LONGEST else f"…{name[1 - LONGEST :]}" for name in names]
 
 
+IN_LATEX = str.maketrans({
+    **{sign: f"\\{sign}" for sign in "_&%#${}"}, "^": r"\^{}", "~": r"\~{}", "\\": r"\textbackslash{}",
+})  # fmt: skip
+"""What LaTeX takes for a command, and how to write it."""
+
+
 def latex(data: Mapping[str, Any]) -> str:
     """Rows of a table for a paper."""
     lines = []
     for row in data["arms"]:
-        name = (
-            row["arm"]
-            .replace("\\", "/")
-            .replace("_", r"\_")
-            .replace("&", r"\&")
-            .replace("%", r"\%")
-            .replace("#", r"\#")
-        )
+        name = str(row["arm"]).translate(IN_LATEX)
         cells = [name, str(row["runs"]), f"{row['median']:.4g} [{row['low']:.4g}, {row['high']:.4g}]"]
         if "time" in row:
             middle, low, high = (_beyond(end, row["followed"]) for end in (row["time"], *row["interval"]))

@@ -54,8 +54,9 @@ def save(figure: Figure, stem: Path) -> list[Path]:
 def draw(figure: Figure) -> Canvas:
     """The panels as a Matplotlib figure."""
     figure = _literal(figure)
-    columns = 2 if len(figure.panels) == 4 else min(3, len(figure.panels))
-    rows = -(-len(figure.panels) // columns)
+    shown = max(len(figure.panels), 1)  # a figure without panels is a title
+    columns = 2 if shown == 4 else min(3, shown)
+    rows = -(-shown // columns)
     with mpl.rc_context(STYLE):
         canvas = Canvas(figsize=(4.2 * columns, 3.3 * rows), layout="constrained")
         FigureCanvasAgg(canvas)

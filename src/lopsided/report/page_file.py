@@ -21,7 +21,7 @@ def require_page(page: Path, folder: Path | None = None) -> None:
     if page.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"--output {str(page)!r}: a report is an HTML page; name a file that ends in .html")
     if not page.exists():
-        if any(each.is_file() for each in page.parent.glob(f"{page.stem}-files/**/*")):
+        if any(each.is_file() for each in (page.parent / f"{page.stem}-files").glob("**/*")):
             beside = f"the folder {page.stem}-files beside it has files already, which would be replaced"
             raise InputError(f"--output {str(page)!r}: {beside}; name another, or remove it")
         return

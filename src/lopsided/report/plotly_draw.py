@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import plotly.graph_objects as go
@@ -40,10 +41,7 @@ def _lines(panel: Panel) -> go.Figure:
         dash = "dash" if line.style == "dashed" else "solid"
         stroke = {"color": line.colour, "width": 2 if line.legend else 1, "dash": dash}
         figure.add_scatter(x=line.x, y=line.middle, mode="lines", line=stroke, **named)
-    for name, level in panel.marks.items():
-        figure.add_hline(level, line={"dash": "dot", "color": "#777"}, annotation_text=name)
-    for name, moment in panel.moments.items():
-        figure.add_vline(moment, line={"dash": "dot", "color": "#777"}, annotation_text=name)
+    _draw_levels(figure, panel)
     power = {"exponentformat": "power"}
     named = {"tickvals": list(range(1, len(panel.x_names) + 1)), "ticktext": list(panel.x_names)}
     x_axis = {"title": panel.x_label, **({"type": "log", **power} if panel.log_x else named if panel.x_names else {})}
@@ -57,6 +55,28 @@ def _lines(panel: Panel) -> go.Figure:
         height=380,
     )
     return figure
+
+
+def _draw_levels(figure: go.Figure, panel: Panel) -> None:
+    """Draw dotted lines at marks and moments, with their names."""
+    dotted, plain = {"dash": "dot", "color": "#777"}, {"showarrow": False}
+    for name, level in panel.marks.items():
+        figure.add_hline(level, line=dotted)
+        at = _place(level, panel.log_y)
+        figure.add_annotation(text=name, x=1, xref="x domain", xanchor="right", y=at, yanchor="bottom", **plain)
+    for name, moment in panel.moments.items():
+        figure.add_vline(moment, line=dotted)
+        at = _place(moment, panel.log_x)
+        figure.add_annotation(text=name, x=at, xanchor="left", y=1, yref="y domain", yanchor="top", **plain)
+
+
+def _place(value: float, logarithmic: bool) -> float | None:
+    """Where a text stands on an axis; None for what a logarithmic one has no place for. Plotly takes lines there at
+    their value, and texts at its logarithm (plotly.py, issue 2580): as `annotation_text` of the line, a moment of 200
+    stretched the axis to 10^200."""
+    if not logarithmic:
+        return value
+    return math.log10(value) if value > 0 else None
 
 
 def _matrix(heat: Heat) -> go.Figure:

@@ -18,6 +18,7 @@ from lopsided.report.forest import forest
 from lopsided.report.html import write_page
 from lopsided.report.words import counts_text, setting_text
 from lopsided.stats.verdict import Claim
+from lopsided.store.status import TIMES
 
 VERDICTS = ("holds", "contradicted", "negligible", "inconclusive", "not run")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -56,7 +57,7 @@ def _by_letter(item: tuple[str, Any]) -> tuple[int, str]:
 
 def _section(recipe: Any, claims: Sequence[Claim], run: Mapping[str, Any], figures: Path | None) -> dict[str, Any]:
     made = run.get("made", [])
-    seconds = sum(sum(v for v in m.get("took", {}).values() if isinstance(v, int | float) and v < 1e7) for m in made)
+    seconds = sum(m.get("took", {}).get(part) or 0.0 for m in made for part in TIMES)
     picture = figures / f"{recipe.name}.png" if figures else None
     head, _, about = (recipe.about or "").strip().partition("\n")
     return {

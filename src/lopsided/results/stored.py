@@ -43,8 +43,9 @@ class Arm:
         try:
             values = self.values[name]
         except KeyError:
-            if whole not in self.values or not item.isdecimal() or self.values[whole].ndim != 3:
-                known = ", ".join(sorted(self.values)[:12])
+            items = self.values[whole].shape[2:] if whole in self.values else ()
+            if len(items) != 1 or not item.isdecimal() or not 1 <= int(item) <= items[0]:
+                known = f"{whole}/1 to {whole}/{items[0]}" if len(items) == 1 else ", ".join(sorted(self.values)[:12])
                 raise MissingData(f"arm {self.name!r} has no metric {name!r}; it has {known}") from None
             values = self.values[whole][:, :, int(item) - 1]
         return np.nan_to_num(values, nan=0.0) if name.endswith("accuracy") else values

@@ -121,8 +121,10 @@ def kept_name(arm: Arm) -> str:
 
 
 def scales(group: Sequence[Arm]) -> dict[str, list[float]]:
-    """Swept settings that go on beyond their ends, and their values."""
-    values = {key: sorted({float(arm.coordinates[key]) for arm in group}) for key in multiplied(group[0].swept)}
+    """Swept settings that go on beyond their ends, and their values above 0. (A weight decay of 0 is one value more, of
+    which no factor leads on.)"""
+    every = {key: {float(arm.coordinates[key]) for arm in group} for key in multiplied(group[0].swept)}
+    values = {key: sorted(value for value in found if value > 0) for key, found in every.items()}
     return {key: found for key, found in values.items() if len(found) > 1}
 
 
@@ -133,7 +135,8 @@ def beyond(results: Results, planned: dict[str, ArmSpec]) -> list[ArmSpec]:
     for tuned in sweeps(results):
         for arm in tuned.distinct:
             for key, values in scales(tuned.group).items():
-                for value in _missing(values, float(arm.coordinates[key])):
+                here = float(arm.coordinates[key])
+                for value in _missing(values, here) if here in values else ():
                     point = {k: float(arm.coordinates[k]) for k in arm.swept} | {key: value}
                     more = planned[arm.name].moved(point)
                     if more is not None and more.name not in planned:

@@ -26,12 +26,18 @@ EARLIEST = 128
 """The last look has at most this many times the seeds of the first one: earlier looks could decide nothing, and the
 grid of `bounds` is too coarse for them."""
 
+MOST_SEEDS = 1_000_000
+"""Seeds of a look, at most: as many as a plan's file may say."""
+
 
 def valid_looks(looks: Sequence[int]) -> None:
     """Raise `InputError` unless `looks` can be planned."""
     ascending = all(a < b for a, b in pairwise(looks))
-    if not (looks and ascending and looks[0] >= 2 and looks[-1] <= EARLIEST * looks[0]):
-        said = "numbers of seeds that grow, from 2 on, the last at most 128 times the first, for example 32 128 512"
+    if not (looks and ascending and looks[0] >= 2 and looks[-1] <= min(EARLIEST * looks[0], MOST_SEEDS)):
+        said = (
+            f"numbers of seeds that grow, from 2 to {MOST_SEEDS:,}, the last at most {EARLIEST} times the first, for "
+            "example 32 128 512"
+        )
         raise InputError(f"--looks {' '.join(map(str, looks))}: {said}")
 
 

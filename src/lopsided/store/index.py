@@ -13,6 +13,7 @@ import json
 import os
 import re
 import stat
+import threading
 import uuid
 from collections.abc import Mapping
 from contextlib import suppress
@@ -87,12 +88,17 @@ class Index:
         self._root = root
         self._entries: dict[str, _Entry] | None = None
         self._unsaved = 0
+        self._lock = threading.RLock()
         self.specs: dict[str, str] = {}
         """Canonical JSON of every spec seen, by content hash."""
 
     def refresh(self, only_new: bool = False) -> Listing:
         """The parts as they are now; reads only what changed. `only_new`: parts that were read before are taken to be
         as they were, so that only the folder's names are looked at."""
+        with self._lock:  # the explorer asks from several threads: one would forget the specs that another has read
+            return self._refreshed(only_new)
+
+    def _refreshed(self, only_new: bool) -> Listing:
         before = self._load() if self._entries is None else self._entries
         entries, unreadable, foreign, changed = {}, {}, [], 0
         parts, new = self._root / "parts", dict[str, ExpectedRows]()

@@ -74,12 +74,17 @@ class Mirror:
             new = [part for folder, part in now.items() if folder not in self._parts][:BATCH]
             gone = [folder for folder in self._parts if folder not in now]
             if new or gone:
-                with self._con.cursor() as con:
-                    con.begin()
-                    self._forget(con, gone)
-                    self._copy(con, new)
-                    self._index(con)
-                    con.commit()
+                before = dict(self._parts), {kind: dict(known) for kind, known in self._ids.items()}
+                try:
+                    with self._con.cursor() as con:
+                        con.begin()
+                        self._forget(con, gone)
+                        self._copy(con, new)
+                        self._index(con)
+                        con.commit()
+                except BaseException:  # a full disk: what the database forgets again, this has to forget, too
+                    self._parts, self._ids = before
+                    raise
                 self.version += 1
             return len(self._parts) == len(now)
 

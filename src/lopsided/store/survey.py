@@ -65,6 +65,10 @@ class Survey:
         return {(spec, n): part for part in last.values() for spec, many in part.seeds.items() for n in many}
 
 
+BEGINNING = "/"
+"""What the first part of a job goes on from; no folder has this name."""
+
+
 def survey_of(found: Listing, folder: Path) -> Survey:
     """The survey of what the index found in `folder`."""
     jobs: dict[str, dict[str, Summary]] = {}
@@ -89,18 +93,36 @@ def _chain(parts: Mapping[str, Summary]) -> tuple[list[Summary], list[str]]:
     the one that reaches furthest, then the one of fewer parts; of two alike the first by name, so that every reader
     chooses the same."""
 
-    def ancestors(part: Summary) -> list[Summary] | None:
-        found = [part]
-        while found[0].parent:
-            before = parts.get(found[0].parent)
-            if before is None or before.step != found[0].start:
-                return None
-            found.insert(0, before)
-        return found if found[0].start == 0 else None
-
-    chains = {folder: chain for folder, part in parts.items() if (chain := ancestors(part)) is not None}
-    orphans = [folder for folder in parts if folder not in chains]
-    if not chains:
+    lengths = {folder: length for folder, length in _lengths(parts).items() if length}
+    orphans = [folder for folder in parts if folder not in lengths]
+    if not lengths:
         return [], orphans
-    best = min(chains, key=lambda f: (not parts[f].final, -parts[f].step, len(chains[f]), f))
-    return chains[best], orphans
+    chain = [parts[min(lengths, key=lambda f: (not parts[f].final, -parts[f].step, lengths[f], f))]]
+    while chain[-1].parent:
+        chain.append(parts[chain[-1].parent])
+    return chain[::-1], orphans
+
+
+def _lengths(parts: Mapping[str, Summary]) -> dict[str, int]:
+    """How many parts the chain has that ends in each of one job's parts; 0 where a part before it is missing. Each part
+    is looked at once: a job of a week has ten thousand."""
+    found: dict[str, int] = {}
+    for folder in parts:
+        way: list[str] = []
+        here = folder
+        while here in parts and here not in found:
+            found[here] = 0  # for good, if the way leads back here: somebody forged a part
+            way.append(here)
+            here = _before(parts, parts[here])
+        length = 0 if here == BEGINNING else found.get(here, 0)
+        if here == BEGINNING or length:
+            found |= {name: length + i for i, name in enumerate(reversed(way), 1)}
+    return found
+
+
+def _before(parts: Mapping[str, Summary], part: Summary) -> str:
+    """The folder of the part that a part goes on from, `BEGINNING` for the first one, or nothing if it is missing."""
+    if not part.parent:
+        return "" if part.start else BEGINNING
+    before = parts.get(part.parent)
+    return part.parent if before is not None and before.step == part.start else ""

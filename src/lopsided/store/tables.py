@@ -168,6 +168,15 @@ def query(store: Store, arms: Iterable[ArmRow], sql: str, most: int = MOST_ROWS)
     return Answer(columns, rows[:most], len(rows) > most)
 
 
+def _without_end(sql: str) -> str:
+    """One statement without the semicolons and remarks that end it."""
+    import duckdb
+
+    text = sql.encode()
+    ends = (at for at, kind in duckdb.tokenize(sql) if kind == duckdb.token_type.operator and text[at : at + 1] == b";")
+    return text[: next(ends, len(text))].decode()
+
+
 def _require_short_lists(con: Any, sql: str, most: int) -> None:
     """Raise `InputError` if the lists of an answer are longer than anybody reads: limits count rows."""
     kinds = [str(column[1]) for column in con.description]
@@ -176,7 +185,7 @@ def _require_short_lists(con: Any, sql: str, most: int) -> None:
         return
     names = ", ".join(f"c{i}" for i in range(len(kinds)))
     letters = " + ".join(f"coalesce(sum(length(c{i}::VARCHAR)), 0)" for i in nested)
-    asked = f"SELECT {letters} FROM (SELECT * FROM ({sql.rstrip().removesuffix(';')}\n) LIMIT {most}) t({names})"
+    asked = f"SELECT {letters} FROM (SELECT * FROM ({_without_end(sql)}\n) LIMIT {most}) t({names})"
     (count,) = con.cursor().execute(asked).fetchone()
     if count > MOST_NESTED:
         raise InputError(f"query: lists of {int(count):,} letters; an answer has at most {MOST_NESTED:,}")

@@ -16,6 +16,8 @@ from lopsided.study.changes import AskedChange, change_of
 ROUNDED = 0.05
 """How far a whole number that is multiplied may be from the product: two thirds of 256 samples are 171, but a hundredth
 of a width of 32 would be 1, three times as much as was asked for."""
+LARGEST_FACTOR = 1e100
+"""No setting is multiplied by more; what a float or an array could hold ends soon after."""
 DEEPEST = 20
 """Brackets inside one another that a value may have."""
 
@@ -134,8 +136,8 @@ def _require_field(arms: Mapping[str, Spec], change: AskedChange) -> None:
 def _multiply(data: Any, path: str, text: str) -> None:
     """Multiply a number, if it is there; a whole number stays one, of at least 1."""
     factor = value_of(text)
-    if isinstance(factor, bool) or not isinstance(factor, int | float) or not factor > 0:
-        raise InputError(f"--set {path}*={text}: valid is a number above 0")
+    if isinstance(factor, bool) or not isinstance(factor, int | float) or not 0 < factor <= LARGEST_FACTOR:
+        raise InputError(f"--set {path}*={text}: valid is a number above 0, at most {LARGEST_FACTOR:g}")
     *parents, last = path.split(".")
     place = data
     for parent in parents:
@@ -145,7 +147,7 @@ def _multiply(data: Any, path: str, text: str) -> None:
     number = place.get(last)
     if isinstance(number, float):
         place[last] = number * factor
-    elif isinstance(number, int) and not isinstance(number, bool):
+    elif isinstance(number, int) and not isinstance(number, bool) and number:  # no times 0 steps are more
         place[last] = whole = max(round(number * factor), 1)
         if abs(whole / (number * factor) - 1) > ROUNDED:
             raise InputError(

@@ -4,26 +4,65 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from multiprocessing.pool import Pool
+from multiprocessing.pool import AsyncResult, Pool
+from typing import Any
 
 SAFE_PATH = {"PYTHONSAFEPATH": "1"}
 """Environment in which Python imports nothing from the present folder, as with `python -P`. Without it a new process
 executes a file multiprocessing.py that happens to lie there."""
+LOOK_SECONDS = 0.2
+"""Time between looks at whether an answer is there."""
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """Environment in which NumPy multiplies matrices on one thread. With two threads in each of two processes, four threads
 share two cores and wait for one another: `lopsided check --rows results` took 60 s in place of 41."""
 
 
+class Lost(RuntimeError):
+    """One of the processes died before it answered: killed for its memory, as a rule."""
+
+
+class Others:
+    """New processes that answer questions."""
+
+    def __init__(self, pool: Pool, numbers: Set[int | None]):
+        self._pool = pool
+        self._numbers = numbers
+
+    def ask(self, function: Callable[..., Any], *given: Any) -> AsyncResult:
+        """Ask one of them; returns where its answer will be."""
+        return self._pool.apply_async(function, given)
+
+    def answers(self, function: Callable[[Any], Any], questions: Sequence[Any]) -> list[Any]:
+        """The function of each question, in their order. Raises `Lost`."""
+        waited = self._pool.map_async(function, questions, chunksize=1)
+        while not waited.ready():
+            self.require_all()
+            waited.wait(LOOK_SECONDS)
+        return waited.get()
+
+    def require_all(self) -> None:
+        """Raise `Lost` if one of them has died. (The pool begins another one in its place, and never answers what the
+        first was asked: bpo-22393.)"""
+        if not self._numbers <= _children():
+            raise Lost("a process that decides claims was killed, for its memory as a rule")
+
+
 @contextmanager
-def processes(number: int) -> Iterator[Pool]:
-    """A pool of new processes, which end with the block."""
+def processes(number: int) -> Iterator[Others]:
+    """New processes, which end with the block."""
     with _environment(SAFE_PATH):  # for as long as the pool may replace a process that died
         with _environment(ONE_THREAD):  # no longer than processes take to start: trainings begin in the block, too
+            before = _children()
             pool = multiprocessing.get_context("spawn").Pool(number, _apart)
         with pool:
-            yield pool
+            yield Others(pool, _children() - before)
+
+
+def _children() -> set[int | None]:
+    """Numbers of the processes that this one has begun and that live."""
+    return {each.pid for each in multiprocessing.active_children()}
 
 
 @contextmanager

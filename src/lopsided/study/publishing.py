@@ -13,7 +13,7 @@ import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -105,12 +105,24 @@ def published(folder: Path, names: Collection[str] = ()) -> Iterator[dict[str, S
     the name of the recipe; at its end the stores are deleted. Raises `InputError` as `published_files` does, and for a
     file whose rows are of another recipe or damaged."""
     files = published_files(folder, names)
+    _require_as_listed(folder, files.values())
     with tempfile.TemporaryDirectory() as aside:
         stores = {name: unpack(file, Path(aside) / name) for name, file in files.items()}
         for name, store in stores.items():
             if not any(manifest.recipe == name for manifest in recorded(store)):
                 raise InputError(f"rows '{name}.parquet': of another recipe")
         yield stores
+
+
+def _require_as_listed(folder: Path, files: Iterable[Path]) -> None:
+    """Raise `InputError` for a file that is not the one of which the folder's SHA256SUMS, if there is one, has the
+    digest. (The digest inside a file is of members, steps and numbers alone.)"""
+    listed = folder / "SHA256SUMS"
+    lines = listed.read_text().splitlines() if listed.is_file() else []
+    digests = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    for file in files:
+        if digests.get(file.name, "") not in ("", hashlib.sha256(file.read_bytes()).hexdigest()):
+            raise InputError(f"rows {str(file)!r}: not the file that {str(listed)!r} lists")
 
 
 def unpack(file: Path, root: Path) -> Store:

@@ -72,12 +72,14 @@ def plain_arms(name: str, arms: Mapping[str, Spec], metric: str = "", threshold:
 
 def plain_curves(title: str, results: Results, metric: str = "") -> Figure:
     """Test metrics and training loss (and `metric`, what a recipe reads first) of every arm that has them, against
-    samples, or steps where none are seen."""
+    samples, or steps where none are seen; where no arm has any of these, the first four numbers that there are."""
     from lopsided.figures.panels import Figure, curves
 
     arms = list(results.arms.values())
     axis = "samples" if all(arm.samples[-1] for arm in arms) else "steps"
-    metrics = dict.fromkeys([metric, "test/accuracy", "test/loss", "train/loss"])
+    numbers = sorted({m for arm in arms for m, values in arm.values.items() if values.ndim == 2})
+    usual = [m for m in (metric, "test/accuracy", "test/loss", "train/loss") if m in numbers]
+    metrics = dict.fromkeys(usual or numbers[:4])
     having = {m: [arm.name for arm in arms if m in arm.values] for m in metrics}
     return Figure(title, [curves(results, m, axis, m, arms=names) for m, names in having.items() if names])
 

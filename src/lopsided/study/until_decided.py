@@ -26,6 +26,7 @@ from lopsided.results.sweeps import groups, kept_name, sweeps
 from lopsided.stats.sequential import LOOKS, level
 from lopsided.stats.verdict import DECIDED, NOT_RUN, Claim, Look
 from lopsided.store.files import replace_text
+from lopsided.store.leases import Leases
 from lopsided.store.parts import Store
 from lopsided.store.paths import folder_in
 from lopsided.study import looks as look_in_hand
@@ -75,7 +76,7 @@ def until_decided(
     if plan is None:
         asked = _with_what_was_seen(asked, store)
         done = asked.train(store, progress, stop, execution, runner)
-        plan = _write(asked, store.as_of_now(), looks or LOOKS)
+        plan = _written(asked, store, looks)
     try:
         asked = chose(asked, plan, store.as_of_now(), whole=True)
     except RowsGoneError:
@@ -232,7 +233,20 @@ def read(asked: RecipeRun, store: Store) -> LookPlan | None:
     return plan
 
 
-def _write(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> LookPlan:
+def _written(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> LookPlan:
+    """The plan in the folder: this run's, or the one that another process has written while this one trained."""
+    found = _made(asked, store.as_of_now(), looks or LOOKS)
+    with Leases(store.root).lock():
+        if (theirs := planned(asked, store, looks)) is not None:
+            return theirs
+        file = file_of(store, asked.label)
+        folder_in(file.parent.parent, file.parent.name)
+        replace_text(file, found.model_dump_json(indent=1))
+        return found
+
+
+def _made(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> LookPlan:
+    """The plan that the seeds that chose lead to."""
     asked, results = asked.grown(store)
     assert results is not None
     tuned = sorted(sweeps(results), key=lambda each: each.score)
@@ -241,7 +255,7 @@ def _write(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> LookPlan:
         _named(asked.recipe, results.arms, best) & swept - best
     )
     left_out = swept - best - others
-    plan = LookPlan(
+    return LookPlan(
         first=asked.seeds,
         arms=tuple(name for name in asked.arms if name not in left_out),
         others=tuple(name for name in asked.arms if name in others),
@@ -252,10 +266,6 @@ def _write(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> LookPlan:
         arms_hash=arms_hash(asked.base),
         tests=tests_of(asked.recipe),
     )
-    file = file_of(store, asked.label)
-    folder_in(file.parent.parent, file.parent.name)
-    replace_text(file, plan.model_dump_json(indent=1))
-    return plan
 
 
 def _named(recipe: Recipe, arms: Mapping[str, Arm], best: Collection[str]) -> set[str]:

@@ -55,7 +55,13 @@ def _register_form(app: Dash, folder: Folder) -> None:
     def fill(name: str, label: str) -> Any:
         run = folder.runs.get(label)
         found = next((arm.spec for arm in run.arms if arm.name == name), None) if run else EXAMPLE
-        return no_update if found is None else _form(found)
+        if found is None:
+            return no_update
+        if strange := form.unknown_parts(found):
+            return html.P(
+                f"This page does not know {strange}: it is of somebody's own file. lopsided run FILE.py has it."
+            )
+        return _form(found)
 
     @app.callback(
         Output({"type": "try-part", "kind": ALL}, "children"),
