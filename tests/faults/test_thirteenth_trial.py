@@ -18,7 +18,7 @@ from lopsided.study.checking import found_in
 from lopsided.study.manifest import recorded
 from lopsided.study.recipe_run import RecipeRun, prepare
 from lopsided.study.remembered import of_manifest
-from lopsided.study.until_decided import _write as plan_of_looks
+from lopsided.study.until_decided import _written as plan_of_looks
 from lopsided.study.until_decided import looked, until_decided
 from tests.library.small import small_recipe, spec
 
@@ -214,7 +214,7 @@ def test_seeds_that_chose_do_not_judge_while_the_first_look_is_under_way(tmp_pat
     asked, store = RecipeRun(recipe, "laptop", recipe.specs("laptop"), 6), Store(tmp_path)
     asked.train(store)
     assert found_in(asked, store.as_of_now()).claims[0].verdict == "holds"
-    plan_of_looks(asked, store.as_of_now(), (8,))
+    plan_of_looks(asked, store, (8,))
     found = found_in(asked, store.as_of_now())
     assert found.claims[0].verdict == "not run"
     assert "first look of --until-decided is not over" in found.judged_by
