@@ -1,6 +1,6 @@
 """Train steps at paper scale lower for CUDA and TPU on this CPU: they would start there.
 
-`make test` lowers one program of every fourth recipe; `make lowering`, part of `make check`, all programs of all.
+`make whole` lowers one program of every fourth recipe; `make check` and `make lowering` all programs of all.
 """
 
 import os
