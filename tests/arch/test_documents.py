@@ -64,6 +64,8 @@ def call(arguments, capfd):
 def test_every_command_of_the_pages_runs(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "tests/logs", tmp_path / "tests/logs")  # the README's example of logs
+    (tmp_path / "results").mkdir()
+    shutil.copyfile(ROOT / "results/tour.parquet", tmp_path / "results/tour.parquet")  # all of them take a minute
     topics = ("apple tart pie sugar", "car road wheel tyre", "comet tail orbit star")  # and what a reader has
     texts = [
         {"text": " ".join(sorted(topics[i % 3].split(), key=lambda w, i=i: (len(w) * i) % 7)[:3])} for i in range(90)
