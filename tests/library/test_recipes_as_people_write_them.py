@@ -27,10 +27,11 @@ from lopsided.report.page_file import require_page
 from lopsided.report.plotly_draw import panel_figure
 from lopsided.results.stored import Arm, Results
 from lopsided.results.sweeps import beyond, sweeps
-from lopsided.stats.sequential import valid_looks
+from lopsided.stats.sequential import MOST_SEEDS, valid_looks
 from lopsided.store.index import Summary
 from lopsided.store.mirror import Mirror
 from lopsided.store.parts import Store
+from lopsided.store.records import LONGEST
 from lopsided.store.survey import _chain
 from lopsided.store.tables import query
 from lopsided.study.overrides import apply
@@ -146,6 +147,7 @@ def test_no_times_zero_steps_are_more():
 def test_looks_that_no_plan_can_hold_are_refused_before_the_training():
     with pytest.raises(InputError, match="from 2 to 1,000,000"):
         valid_looks([2_000_000])
+    assert MOST_SEEDS == LONGEST  # of a plan's file
 
 
 def test_a_plan_that_another_process_wrote_meanwhile_stands(tmp_path, monkeypatch):
@@ -291,12 +293,15 @@ def test_a_copy_that_failed_is_made_again(tmp_path, monkeypatch):
     mirror.close()
 
 
-def test_a_file_that_is_not_the_listed_one_is_refused(tmp_path):
-    for name in ("tour.parquet", "SHA256SUMS"):
-        shutil.copyfile(ROOT / "results" / name, tmp_path / name)
-    with published(tmp_path, ["tour"]):
+@pytest.mark.parametrize("inside", ["", "paper"])
+def test_a_file_that_is_not_the_listed_one_is_refused(tmp_path, inside):
+    folder = tmp_path / inside
+    folder.mkdir(exist_ok=True)
+    shutil.copyfile(ROOT / "results/SHA256SUMS", tmp_path / "SHA256SUMS")
+    shutil.copyfile(ROOT / "results" / inside / "tour.parquet", folder / "tour.parquet")
+    with published(folder, ["tour"]):
         pass
-    with (tmp_path / "tour.parquet").open("ab") as file:
+    with (folder / "tour.parquet").open("ab") as file:
         file.write(b" ")
-    with pytest.raises(InputError, match=r"not the file that .*SHA256SUMS' lists"), published(tmp_path, ["tour"]):
+    with pytest.raises(InputError, match=r"not the file that .*SHA256SUMS' lists"), published(folder, ["tour"]):
         pass

@@ -11,8 +11,7 @@ from lopsided.explore.folder import Folder
 from lopsided.stats.verdict import Claim
 from lopsided.study.catalog import catalog
 from lopsided.study.manifest import LOOKS
-from lopsided.study.processes import LOOK_SECONDS as LOOK_FOR
-from lopsided.study.processes import Lost, Others, processes
+from lopsided.study.processes import ANSWER_SECONDS, Lost, Others, processes
 
 LOOK_SECONDS = 5.0
 """Time between verdicts that are made anew while a page is open: deciding all claims of a folder takes seconds."""
@@ -60,7 +59,7 @@ class Verdicts:
                         others.require_all()
                     except Lost as error:
                         return self._lost(name, key, error)
-                    waited.wait(LOOK_FOR)
+                    waited.wait(ANSWER_SECONDS)
                 self._take(name, key, waited)
             self._stop.wait(LOOK_SECONDS)
 

@@ -27,7 +27,8 @@ EARLIEST = 128
 grid of `bounds` is too coarse for them."""
 
 MOST_SEEDS = 1_000_000
-"""Seeds of a look, at most: as many as a plan's file may say."""
+"""Seeds of a look, at most: as many as a plan's file may say (`store.records.LONGEST`; statistics import no
+store)."""
 
 
 def valid_looks(looks: Sequence[int]) -> None:

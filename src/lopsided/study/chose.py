@@ -22,8 +22,11 @@ def choosing(asked: RecipeRun, plan: LookPlan) -> RecipeRun:
 def chose(
     asked: RecipeRun, plan: LookPlan, store: Store, whole: bool = False, known: RecipeRun | None = None
 ) -> RecipeRun:
-    """The run with all of its rounds. `known`: what `asked` grows to, which is this run if it is of the plan's seeds.
-    Raises `RowsGoneError` if it lacks arms of the plan, or (`whole`) any rows."""
+    """The run of the seeds that chose, with every learning rate (or other setting) that was added to its sweeps.
+
+    `known`: `asked` with what was added to its sweeps, if the caller has found that already; rows are then not read
+    again where `asked` is of the same seeds. Raises `RowsGoneError` if arms of the plan are lacking, or (`whole`) any
+    rows."""
     if known is not None and not whole and asked.seeds == plan.first and not asked.rounds:
         grown, results = known, None  # to read its rows a second time took a tenth of the time to decide claims
     else:

@@ -95,7 +95,7 @@ def judged_of(store: Store, plan: LookPlan, label: str, hashes: Mapping[str, str
 
 
 def _of_whole_looks(store: Store, plan: LookPlan, hashes: Mapping[str, str]) -> dict[str, int]:
-    """The number of seeds of the last look of which an arm has all, by the arm's name."""
+    """By arm: how many judged seeds the largest planned look has whose seeds are all in the store; 0 if none has."""
     there = set(store.complete())
 
     def has(name: str, count: int) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 SAFE_PATH = {"PYTHONSAFEPATH": "1"}
 """Environment in which Python imports nothing from the present folder, as with `python -P`. Without it a new process
 executes a file multiprocessing.py that happens to lie there."""
-LOOK_SECONDS = 0.2
+ANSWER_SECONDS = 0.2
 """Time between looks at whether an answer is there."""
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """Environment in which NumPy multiplies matrices on one thread. With two threads in each of two processes, four threads
@@ -24,22 +24,22 @@ class Lost(RuntimeError):
 
 
 class Others:
-    """New processes that answer questions."""
+    """Processes beside this one, to which calls of functions are handed."""
 
     def __init__(self, pool: Pool, numbers: Set[int | None]):
         self._pool = pool
         self._numbers = numbers
 
     def ask(self, function: Callable[..., Any], *given: Any) -> AsyncResult:
-        """Ask one of them; returns where its answer will be."""
+        """Call a function in one of the processes; returns a handle that has the result once it is there."""
         return self._pool.apply_async(function, given)
 
     def answers(self, function: Callable[[Any], Any], questions: Sequence[Any]) -> list[Any]:
-        """The function of each question, in their order. Raises `Lost`."""
+        """The results of the function for each question, in the order of the questions. Raises `Lost`."""
         waited = self._pool.map_async(function, questions, chunksize=1)
         while not waited.ready():
             self.require_all()
-            waited.wait(LOOK_SECONDS)
+            waited.wait(ANSWER_SECONDS)
         return waited.get()
 
     def require_all(self) -> None:
@@ -51,7 +51,7 @@ class Others:
 
 @contextmanager
 def processes(number: int) -> Iterator[Others]:
-    """New processes, which end with the block."""
+    """Context with a number of new Python processes, which are ended when it is left."""
     with _environment(SAFE_PATH):  # for as long as the pool may replace a process that died
         with _environment(ONE_THREAD):  # no longer than processes take to start: trainings begin in the block, too
             before = _children()
@@ -61,7 +61,7 @@ def processes(number: int) -> Iterator[Others]:
 
 
 def _children() -> set[int | None]:
-    """Numbers of the processes that this one has begun and that live."""
+    """Process ids of the living processes that `multiprocessing` has started from this one."""
     return {each.pid for each in multiprocessing.active_children()}
 
 

@@ -115,13 +115,18 @@ def published(folder: Path, names: Collection[str] = ()) -> Iterator[dict[str, S
 
 
 def _require_as_listed(folder: Path, files: Iterable[Path]) -> None:
-    """Raise `InputError` for a file that is not the one of which the folder's SHA256SUMS, if there is one, has the
-    digest. (The digest inside a file is of members, steps and numbers alone.)"""
-    listed = folder / "SHA256SUMS"
-    lines = listed.read_text().splitlines() if listed.is_file() else []
+    """Raise `InputError` for a file that is not the one of which SHA256SUMS, if the folder or the one around it has
+    such a list, says the digest. (The digest inside a file is of members, steps and numbers alone.)"""
+    listed = next((file for each in (folder, folder.parent) if (file := each / "SHA256SUMS").is_file()), None)
+    if listed is None:
+        return
+    lines = listed.read_text(errors="replace").splitlines()
     digests = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
     for file in files:
-        if digests.get(file.name, "") not in ("", hashlib.sha256(file.read_bytes()).hexdigest()):
+        if digests.get(file.relative_to(listed.parent).as_posix(), "") not in (
+            "",
+            hashlib.sha256(file.read_bytes()).hexdigest(),
+        ):
             raise InputError(f"rows {str(file)!r}: not the file that {str(listed)!r} lists")
 
 

@@ -234,7 +234,8 @@ def read(asked: RecipeRun, store: Store) -> LookPlan | None:
 
 
 def _written(asked: RecipeRun, store: Store, looks: tuple[int, ...]) -> LookPlan:
-    """The plan in the folder: this run's, or the one that another process has written while this one trained."""
+    """Write a plan of looks made from the seeds that chose, and return it. If another process has written one for this
+    run in the meantime, that one stands and is returned."""
     found = _made(asked, store.as_of_now(), looks or LOOKS)
     with Leases(store.root).lock():
         if (theirs := planned(asked, store, looks)) is not None:
